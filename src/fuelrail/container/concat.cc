@@ -41,7 +41,7 @@ void check_part_schema(const Container& part, size_t number, const Schema& expec
 
 class Concat final : public Container {
  public:
-  // Requires: `parts` is not empty. Errors: as `concat`.
+  // Requires: `parts` is not empty. Errors: those of `concat`.
   explicit Concat(std::vector<Part> parts) : parts_(std::move(parts)) {
     for (size_t number = 0; number < parts_.size(); ++number) add(*parts_[number], number);
   }

@@ -14,7 +14,8 @@ namespace fuelrail {
 // when `parts` is empty, when schemas differ, or when two parts have different class names.
 std::shared_ptr<const Container> concat(std::vector<std::shared_ptr<const Container>> parts);
 
-// The containers that `concat` joined; empty for any other container. Lifetime: the container's.
+// The containers that `concat` joined; empty for any other container. Lifetime: that of the
+// container.
 std::span<const std::shared_ptr<const Container>> parts_of(const Container& container);
 
 }  // namespace fuelrail

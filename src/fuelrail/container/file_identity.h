@@ -25,7 +25,7 @@ FileIdentity identify(const Source& data);
 FileIdentity identity_of_ends(uint64_t size_bytes, Bytes first, Bytes last);
 
 // The identity of a file that is still being written, so that its sidecar can be written before the
-// file is committed. Errors: the sink's.
+// file is committed. Errors: those of the sink.
 FileIdentity identify(Sink& data);
 
 // The ends of a file that have changed.

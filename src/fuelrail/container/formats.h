@@ -119,7 +119,7 @@ auto naming(const std::string& uri, const Use& use, std::optional<uint64_t> reco
   }
 }
 
-// Calls an entry of a row for this file; errors get the path as above. Errors: the entry's;
+// Calls an entry of a row for this file; errors get the path as above. Errors: those of the entry;
 // StateError if the entry breaks its contract and returns nothing.
 template <typename Entry>
 auto given_by_row(const std::string& uri, const Entry& entry) {

@@ -53,13 +53,13 @@ class RecordFile : public Container {
   virtual bool has_long_records() const { return false; }
 
   // Reads record i in pieces that fill `buffer`, and passes each to `take`. A wrong checksum is
-  // detected only at the end. Errors, with the place: the source's; CorruptError; anything that
-  // `take` throws; StateError by default.
+  // detected only at the end. Errors, with the place: those of the source; CorruptError; anything
+  // that `take` throws; StateError by default.
   virtual void read_pieces(uint64_t i, MutableBytes buffer,
                            const std::function<void(Bytes piece)>& take) const;
 
   // The number of packed files, if the file can be read as a packed folder. Default: it cannot.
-  // Errors: the source's.
+  // Errors: those of the source.
   virtual std::optional<uint64_t> packed_files() const { return std::nullopt; }
 
  protected:

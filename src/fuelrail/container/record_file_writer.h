@@ -18,7 +18,7 @@ class RecordFileWriter {
   RecordFileWriter& operator=(RecordFileWriter&&) = delete;
 
   // `crc` is the payload's CRC-32; `key` is the record's key in the index, if the format has one.
-  // Errors: InvalidArgumentError for a payload too long for the format; the sinks'.
+  // Errors: InvalidArgumentError for a payload too long for the format; those of the sinks.
   virtual void append(Bytes payload, uint32_t crc, uint64_t key) = 0;
 
   // These resume a file that another writer began. Before anything is appended, the records in the
@@ -30,7 +30,7 @@ class RecordFileWriter {
   virtual void adopt(uint64_t framed_bytes, uint64_t payload_bytes, uint32_t crc, uint64_t key) = 0;
   virtual uint64_t first_offset() const = 0;
 
-  // Call after the last record. Errors: the sinks'.
+  // Call after the last record. Errors: those of the sinks.
   virtual void finish() = 0;
 };
 

@@ -42,10 +42,10 @@ class RecordStream {
   StreamedRecord read(uint64_t i);
 
   // Call after the last record. Adds labels, class names and other sections, but not keys, to the
-  // new sidecar, in the same order as packing does. Errors: as `read`.
+  // new sidecar, in the same order as packing does. Errors: those of `read`.
   virtual void finish(SidecarWriter& to) = 0;
 
-  // The file's sidecar; null if the records are samples of a schema. Lifetime: the stream's.
+  // The file's sidecar; null if the records are samples of a schema. Lifetime: that of the stream.
   virtual const Sidecar* sidecar() const { return nullptr; }
 
  protected:
@@ -62,8 +62,8 @@ class RecordStream {
 
 // Reads a record as it is stored, with its id if it is an image with labels, and its key if the
 // sidecar has keys. `storage` holds a payload that cannot be a view. No checksum is verified.
-// Errors: the source's; UnsupportedError, before memory is allocated, for a record that is too
-// long.
+// Errors: those of the source; UnsupportedError, before memory is allocated, for a record that is
+// too long.
 StreamedRecord read_record(const RecordFile& file, uint64_t i, BlockReader& reader,
                            uint64_t max_payload_bytes, std::vector<std::byte>& storage);
 

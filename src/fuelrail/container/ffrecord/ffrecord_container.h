@@ -42,7 +42,7 @@ Salvage open_damaged(const std::string& uri, const ReportDamage& report, const O
 SidecarRules sidecar_rules(const Source& source, const RecordTable& table);
 
 // For build_sidecar: reads the beginnings of all records again and, with checksums, verifies them.
-// Errors: those of RecordTable::read; of `make`: the source's, CorruptError, StateError.
+// Errors: those of RecordTable::read; of `make`: those of the source, CorruptError, StateError.
 SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source, const Warn& warn);
 
 // Errors: TruncatedError or CorruptError unless `payload` is all of record i and its checksum is

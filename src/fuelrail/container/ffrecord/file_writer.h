@@ -23,7 +23,7 @@ class FileWriter {
  public:
   // `expected`: the number of records, if known; 0 = unknown. Requires: the sink is empty.
   // Lifetime: the sink outlives the writer. Errors: InvalidArgumentError for more records than a
-  // file can have; bad_alloc; the sink's.
+  // file can have; bad_alloc; those of the sink.
   FileWriter(Sink& sink, uint64_t expected);
 
   // Resumes a file of `expected` records that another writer began. Before anything is appended,
@@ -35,18 +35,18 @@ class FileWriter {
   // all of it.
   void adopt(uint64_t length, uint32_t crc);
 
-  // Returns: the record's index. Errors: the sink's.
+  // Returns: the record's index. Errors: those of the sink.
   uint64_t append(Bytes record);
   // As above, for a record whose checksum is known.
   uint64_t append(Bytes record, uint32_t crc);
 
   // Write a record in pieces, if it does not fit into memory: `begin_record`, `add` for each piece,
-  // `end_record`. Errors: StateError in another order; the sink's.
+  // `end_record`. Errors: StateError in another order; those of the sink.
   void begin_record();
   void add(Bytes piece);
   uint64_t end_record();
 
-  // Writes the table. Nothing can be appended afterwards. Errors: the sink's.
+  // Writes the table. Nothing can be appended afterwards. Errors: those of the sink.
   void finish();
 
   uint64_t records() const { return crcs_.size(); }

@@ -39,7 +39,7 @@ struct PackedStructure {
   std::deque<std::string> unescaped;  // names that the record holds in escaped form
 };
 
-// Whether the last record begins with kFolderMark. Errors: the source's.
+// Whether the last record begins with kFolderMark. Errors: those of the source.
 bool is_packed_folder(const Source& source, const RecordTable& table);
 
 // Parses the last record: the mark, then a pickle of nested OrderedDicts of str to int, in any of

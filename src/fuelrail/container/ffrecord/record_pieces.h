@@ -18,8 +18,8 @@ class RecordPieces {
 
   // Reads the next piece into `buffer` and fills it unless the record ends. A hole in the file is
   // read as zeros. Returns: the bytes read; empty at the end of the record, if its checksum is
-  // right. Requires: the buffer is not empty. Errors, with the place: the source's; CorruptError
-  // for a wrong checksum.
+  // right. Requires: the buffer is not empty. Errors, with the place: those of the source;
+  // CorruptError for a wrong checksum.
   Bytes next(MutableBytes buffer);
 
  private:

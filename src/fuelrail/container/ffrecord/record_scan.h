@@ -17,7 +17,7 @@
 namespace fuelrail::ffrecord {
 
 // Reads many records in parallel, neighbours in one read. `records`: only scan this many from the
-// start. Errors: the source's, with the record; StateError.
+// start. Errors: those of the source, with the record; StateError.
 SidecarWriter scan_records(const Source& source, const RecordTable& table,
                            const ScanProgress& progress = {}, uint64_t records = UINT64_MAX);
 

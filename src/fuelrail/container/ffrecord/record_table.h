@@ -30,10 +30,10 @@ class RecordTable {
  public:
   // Reads and checks the table: it is complete, offsets ascend and lie in the file and, with
   // `verify`, its checksum is right. A stored checksum of 0 comes from FFRecord's first versions,
-  // which wrote none: `warn` is called, and only the offsets are checked. Errors: the source's;
-  // TruncatedError for a file shorter than its table; CorruptError for a wrong checksum, for an
-  // invalid count or offset, and for a file whose table was never written, as a killed writer of
-  // the original leaves it (no records, no checksum, but bytes after the header).
+  // which wrote none: `warn` is called, and only the offsets are checked. Errors: those of the
+  // source; TruncatedError for a file shorter than its table; CorruptError for a wrong checksum,
+  // for an invalid count or offset, and for a file whose table was never written, as a killed
+  // writer of the original leaves it (no records, no checksum, but bytes after the header).
   //
   // Takes one read, plus one round of parallel reads if the table is longer than that, or several
   // if it exceeds 64 MiB. `head`: the beginning of the file, if the caller has already read it.

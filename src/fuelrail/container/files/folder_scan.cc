@@ -210,7 +210,7 @@ class Scan {
     std::string name;
   };
 
-  // Errors: as open_files.
+  // Errors: those of open_files.
   void find_classes() {
     uint64_t images = 0;
     std::vector<DirectoryEntry> entries = list_names_(root_);

@@ -53,7 +53,7 @@ using ListNames = std::function<std::vector<DirectoryEntry>(const std::string& u
 
 // Lists class folders on several threads. Labels come from `options.classes`, if given; a class
 // need not have a folder. Names that begin with a dot are skipped. Warns of these, of other skipped
-// files, and of folders that do not look like class folders. Errors: as open_files.
+// files, and of folders that do not look like class folders. Errors: those of open_files.
 FolderListing scan_folder(const ListNames& list_names, const std::string& root,
                           const OpenOptions& options);
 

@@ -83,7 +83,7 @@ class IndexWriter {
   explicit IndexWriter(Sink& sink) : sink_(sink) {}
 
   // Errors: InvalidArgumentError for a key that is empty, begins or ends with white space, contains
-  // a TAB or a line end, or is too long for a line; the sink's.
+  // a TAB or a line end, or is too long for a line; those of the sink.
   void add(std::string_view key, uint64_t offset);
   void add(uint64_t key, uint64_t offset);
 

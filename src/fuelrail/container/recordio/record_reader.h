@@ -37,12 +37,12 @@ struct RecordShape {
 };
 
 // Reads only the heads of the record at `offset`. Requires: offset is below the source's size.
-// Errors: TruncatedError, CorruptError, with the offset; the source's.
+// Errors: TruncatedError, CorruptError, with the offset; those of the source.
 RecordShape measure_record(BlockReader& reader, uint64_t offset);
 
 // The first offset at or after `from` where a record begins, or the file's size. A record begins at
 // an aligned magic with the head of a whole record or of a first part; a writer escapes the same
-// bytes inside a payload. Reads `block_bytes` at once. Errors: the source's.
+// bytes inside a payload. Reads `block_bytes` at once. Errors: those of the source.
 uint64_t find_record_head(BlockReader& reader, uint64_t from, uint64_t block_bytes);
 
 // Reads ahead in large blocks. Threads: one at a time. Memory: one block, or the longest record.

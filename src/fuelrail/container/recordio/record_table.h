@@ -14,17 +14,18 @@
 namespace fuelrail::recordio {
 
 // Reads only heads, image headers and labels, so the table has no checksums. Errors: TruncatedError
-// for an empty file; CorruptError and TruncatedError with path, record and offset; the source's.
+// for an empty file; CorruptError and TruncatedError with path, record and offset; those of the
+// source.
 SidecarWriter scan_heads(const Source& source, const ScanProgress& progress = {});
 
-// Reads the whole file, and adds the checksum of every payload. Errors: as scan_heads.
+// Reads the whole file, and adds the checksum of every payload. Errors: those of scan_heads.
 SidecarWriter read_table(std::shared_ptr<const Source> source, const ScanProgress& progress = {});
 
 // Builds the table of a file that may be damaged: damage is reported and skipped. `own`: the file's
 // sidecar, or null. With `own`, a record that is not in its table counts as damage too, and
 // checksums and labels are copied from it, because a damaged file cannot provide them. Without
 // `own`, the table has no checksums, and the labels come from the remaining records. Errors:
-// CorruptError when no record remains; the source's; those of `own`.
+// CorruptError when no record remains; those of the source; those of `own`.
 SidecarWriter recover_table(std::shared_ptr<const Source> source,
                             const std::function<void(const Damage&)>& report, const Sidecar* own,
                             const ScanProgress& progress = {});

@@ -17,7 +17,7 @@ class RecordWriter {
   explicit RecordWriter(Sink& sink) : sink_(sink) {}
 
   // Returns: the byte offset of the record's head. Errors: InvalidArgumentError if the payload is
-  // too long, before anything is written; the sink's.
+  // too long, before anything is written; those of the sink.
   uint64_t append(Bytes payload);
 
   // The number of magics in payloads that were escaped so far.

@@ -58,7 +58,7 @@ class Sidecar {
   // small file takes one read. A larger one takes a second round of parallel reads, which also
   // loads the first and the last record of the table. `head`: the first kHeadReadBytes of the file
   // (or all of it), if the caller has already read them. Errors: CorruptError, TruncatedError,
-  // UnsupportedError (another major version); the source's.
+  // UnsupportedError (another major version); those of the source.
   static constexpr uint64_t kHeadReadBytes = uint64_t{256} << 10;
   static std::unique_ptr<Sidecar> open(std::shared_ptr<const Source> file,
                                        std::vector<std::byte> head = {});

@@ -67,13 +67,13 @@ class SidecarSection {
 
   // Fills `into` with the data at `offset`. Errors: CorruptError, naming the sidecar, for a block
   // with a wrong checksum and for a range beyond the section's end; TruncatedError if the file has
-  // become shorter; the source's.
+  // become shorter; those of the source.
   void read(uint64_t offset, MutableBytes into) const;
 
-  // All data of the section. Errors: as read.
+  // All data of the section. Errors: those of read.
   std::vector<std::byte> all() const;
 
-  // Reads and checks all blocks, including those that were checked before. Errors: as read.
+  // Reads and checks all blocks, including those that were checked before. Errors: those of read.
   void verify() const;
 
  private:

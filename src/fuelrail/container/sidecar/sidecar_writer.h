@@ -64,7 +64,7 @@ class SidecarWriter {
 
   // Appends the sidecar's bytes to `sink`; the caller commits. Equal calls give equal bytes. To
   // publish a data file and its sidecar, write both, commit the sidecar, then commit the data file.
-  // Errors: the sink's.
+  // Errors: those of the sink.
   void write_to(const FileIdentity& identity, Sink& sink) const;
 
  private:
