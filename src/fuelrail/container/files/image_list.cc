@@ -45,7 +45,7 @@ float label_of(std::string_view text, const ListedLine& line, const std::string&
   if (!std::isfinite(stored) || (*label == std::trunc(*label) && double{stored} != *label)) {
     refuse_line(uri, line.line,
                 "the label does not fit into float32, the type in which labels are stored",
-                {.found = std::string(text), .remedy = "Number the classes from 0 on"});
+                {.found = std::string(text), .remedy = "Number the classes from 0"});
   }
   return stored;
 }

@@ -104,9 +104,8 @@ uint64_t PartChain::add(const PartHead& head, uint64_t offset, uint64_t left) {
                         .found = fmt::format("{}", static_cast<int>(head.kind()))});
   }
   if (!head.ends_record() && head.length() % kWordBytes != 0) {
-    throw CorruptError(
-        "a part before the record's last one has a length that is not a multiple of 4",
-        {.offset = offset, .found = fmt::format("{}", head.length())});
+    throw CorruptError("the length of a part before the last one is not a multiple of 4",
+                       {.offset = offset, .found = fmt::format("{}", head.length())});
   }
   const uint64_t bytes = kHeadBytes + head.padded_length();
   if (bytes > left) {

@@ -43,7 +43,8 @@ class TableBuilder {
   // Takes the labels from `own`, if given.
   SidecarWriter take(const Sidecar* own = nullptr) {
     if (records() == 0)
-      throw CorruptError("the file has no readable records", {.path = source_.uri()});
+      throw CorruptError("the file has no readable records",
+                         {.path = source_.uri(), .remedy = "Restore the file"});
     reporter_.finish();
     const auto labels = own == nullptr ? tally_.labels() : own->labels();
     if (labels) table_.set_labels(*labels);

@@ -32,7 +32,7 @@ void accept_sidecar(const Sidecar& sidecar) {
   throw CorruptError(
       "the sidecar's record table does not cover the whole file",
       {.path = sidecar.uri(),
-       .expected = fmt::format("0 to {}", sidecar.identity().size_bytes),
+       .expected = fmt::format("bytes 0 to {}", sidecar.identity().size_bytes),
        .found = fmt::format("{} to {}", sidecar.record(0).offset, last.offset + last.length)});
 }
 
@@ -169,15 +169,15 @@ class OpenedRecordIo final : public RecordFile {
     throw CorruptError("the sidecar's record table is damaged: records overlap or leave a gap",
                        {.path = sidecar().uri(),
                         .record = i,
-                        .expected = fmt::format("{} to {}", begin, end),
+                        .expected = fmt::format("bytes {} to {}", begin, end),
                         .found = fmt::format("{} to {}", entry.offset, entry.offset + entry.length),
                         .remedy = kNewSidecar});
   }
 
   [[noreturn]] void throw_changed(uint64_t i, const RecordEntry& entry) const {
     throw CorruptError(
-        "the record may be damaged: this end of the file changed after its sidecar, which has "
-        "no checksums, was built",
+        "the record may be damaged: this end of the file changed after its sidecar was built, and "
+        "the sidecar has no checksums",
         {.path = uri(),
          .record = i,
          .offset = entry.offset,

@@ -364,10 +364,11 @@ void Sidecar::read_records(uint64_t begin, std::span<RecordEntry> into) const {
         entry.length <= identity_.size_bytes - entry.offset) {
       continue;
     }
-    throw_corrupt("the sidecar's record table has a record outside the file", uri_,
-                  {.record = begin + k,
-                   .expected = fmt::format("a record within {} bytes", identity_.size_bytes),
-                   .found = fmt::format("{} bytes at offset {}", entry.length, entry.offset)});
+    throw_corrupt(
+        "the sidecar's record table has a record outside the file", uri_,
+        {.record = begin + k,
+         .expected = fmt::format("a record inside the file's {} bytes", identity_.size_bytes),
+         .found = fmt::format("{} bytes at offset {}", entry.length, entry.offset)});
   }
 }
 
