@@ -105,7 +105,7 @@ class FileWriter::Step {
                          {.path = path, .remedy = "End it before writing another record"});
       case State::kFailed:
         throw StateError("an earlier write failed, so the file cannot be completed",
-                         {.path = path});
+                         {.path = path, .remedy = "Write the file again"});
       case State::kFinished:
         break;
     }
