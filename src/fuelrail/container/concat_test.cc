@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Image and label records named after their part; the id is the index.
+// Records with an image and a label, both named after their part; the id is the index.
 std::shared_ptr<const Container> part(const std::string& name, uint64_t records,
                                       std::vector<std::string> classes = {},
                                       Schema schema = image_and_label()) {
@@ -38,7 +38,7 @@ TEST(Concat, every_record_is_found_in_its_part) {
   std::vector<std::shared_ptr<const Container>> parts;
   std::vector<std::string> expected;
   for (uint64_t p = 0; p < 40; ++p) {
-    const uint64_t records = p * 7 % 5;  // also none
+    const uint64_t records = p * 7 % 5;  // sometimes 0
     const std::string name = "part" + std::to_string(p) + "-";
     parts.push_back(part(name, records));
     for (uint64_t i = 0; i < records; ++i) expected.push_back(name + std::to_string(i));

@@ -74,7 +74,7 @@ TEST(ReadSample, says_how_many_records_there_are) {
   EXPECT_THAT(message(*subset(container, {}), 0), HasSubstr("the container has no records"));
 }
 
-// A container that believes in bytes that are not there.
+// A container whose extent is beyond the end of its source.
 class Overlong final : public Container {
  public:
   uint64_t size() const override { return 1; }

@@ -12,7 +12,7 @@
 namespace fuelrail {
 namespace {
 
-// Packed by MXNet 1.9.1 (pack.json of its golden files): id, labels, bytes of the payload.
+// Packed by MXNet 1.9.1 (pack.json of its golden files): id, labels, payload bytes.
 struct Packed {
   uint64_t id;
   std::vector<float> labels;
@@ -106,7 +106,7 @@ TEST(ImageRecordTally, more_than_half_must_be_image_records) {
   EXPECT_EQ(tally.labels(), std::nullopt);
   tally.add(image(0.5));
   EXPECT_EQ(tally.labels(), (LabelSummary{.width = 1, .integral = false}));
-  tally.add(std::vector<std::byte>(24, std::byte{1}));  // labels that are not there
+  tally.add(std::vector<std::byte>(24, std::byte{1}));  // announces labels that are missing
   EXPECT_EQ(tally.labels(), std::nullopt);
   EXPECT_EQ(tally.records(), 4);
 }
@@ -118,7 +118,7 @@ TEST(ImageRecordTally, a_record_that_would_change_the_labels_is_known_before) {
     return payload;
   };
   ImageRecordTally tally;
-  EXPECT_FALSE(tally.would_change_labels(image({3})));  // one whole number is what is expected
+  EXPECT_FALSE(tally.would_change_labels(image({3})));  // one whole number, as expected
   EXPECT_TRUE(tally.would_change_labels(image({0.5f})));
   EXPECT_TRUE(tally.would_change_labels(image({3, 4})));
   tally.add(image({3, 4}));

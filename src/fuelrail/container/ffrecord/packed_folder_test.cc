@@ -32,8 +32,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-// "name hex" a line: made by Python 3.11's pickle.dumps of OrderedDicts; "evil" ones hold what
-// calls os.system.
+// Lines of "name hex": the output of Python 3.11's pickle.dumps for OrderedDicts. The "evil" ones
+// contain an object that calls os.system.
 std::map<std::string, std::string> golden_pickles() {
   std::map<std::string, std::string> pickles;
   std::istringstream lines(file_contents(kGolden + "pickles.txt"));
@@ -54,7 +54,7 @@ std::string shown(const PackedEntries& folder) {
   return text;
 }
 
-// What it says, shown: "cat/(1.jpg:0 black/(7.png:1 ) ) ".
+// The structure as text: "cat/(1.jpg:0 black/(7.png:1 ) ) ".
 std::string parsed(const std::string& pickle, uint64_t records = 100'000) {
   const std::string record = std::string(kFolderMark) + pickle;
   return shown(parse_packed_folder(as_bytes(record), records).root);
@@ -142,7 +142,7 @@ TEST(PackedFolder, names_and_numbers_that_cannot_be_are_refused) {
   EXPECT_EQ(parsed(kPickledFolder + pickled("a") + "\x8a\x01\x07s."), "a:7 ");
   EXPECT_EQ(parsed(kPickledFolder + "V\\u00e9\\U0001f63a\xe9\nL7L\ns."),
             "\u00e9\U0001f63a\u00e9:7 ");
-  // As Python reads it: a backslash that another one precedes begins nothing.
+  // As in Python, a backslash after another backslash does not begin an escape.
   EXPECT_EQ(parsed(kPickledFolder + "V\\\\u0041\\\nI7\ns."), "\\\\u0041\\:7 ");
 }
 
@@ -158,7 +158,7 @@ TEST(PackedFolder, a_folder_in_two_places_or_in_itself_is_refused) {
   const std::string twice =
       kPickledFolder + "(" + pickled("a") + kPickledFolder + "q\1" + pickled("b") + "h\1u.";
   EXPECT_THAT(refusal(twice), HasSubstr("has one folder in two places: found \"b\""));
-  // a/b is a: no end, if it were followed.
+  // a/b is a: following it would never end.
   const std::string cycle =
       kPickledFolder + "(" + pickled("a") + kPickledFolder + "q\1" + pickled("b") + "h\1su.";
   EXPECT_THAT(refusal(cycle), HasSubstr("has one folder in two places: found \"a\""));
@@ -199,13 +199,13 @@ TEST(PackedFolder, what_was_not_remembered_is_not_recalled) {
   EXPECT_THAT(refusal(kPickledFolder + "r" + little_endian(uint32_t{1'000'000})),
               HasSubstr("expected a valid memo number"));
   EXPECT_THAT(refusal(kPickledFolder + "q\5" + "h\3"), HasSubstr("expected a memoized value"));
-  // The number that MEMOIZE gives is how many there are, not the highest of them.
+  // MEMOIZE assigns the number of memo entries, not the highest number plus one.
   EXPECT_EQ(parsed(kPickledFolder + "q\5" + pickled("a") + "\x94" + pickled(1) + "s" +
                    pickled("b") + kPickledFolder + "h\1K\2ss."),
             "a:1 b/(a:2 ) ");
 }
 
-// By how much memory a child grows that parses this.
+// The memory growth of a child process that parses this.
 size_t growth_bytes(const std::string& pickle, uint64_t records, bool sound) {
   const std::string record = std::string(kFolderMark) + pickle;
   const std::string said = in_forked_child([&]() -> std::string {
@@ -234,7 +234,8 @@ std::string repeated(const std::string& part, size_t times) {
   return text;
 }
 
-// What costs most for what it is in the file: 12 bytes of table a record, and the pickle.
+// The contents with the highest memory use for their size: 12 bytes of table per record, and the
+// pickle.
 TEST(PackedFolder, memory_is_at_most_32_bytes_a_byte_whatever_the_pickle_says) {
 #ifdef FUELRAIL_SANITIZED
   GTEST_SKIP() << "its own memory is counted";
@@ -250,7 +251,7 @@ TEST(PackedFolder, memory_is_at_most_32_bytes_a_byte_whatever_the_pickle_says) {
     files += number(i) + "K\1s";
     pairs += number(i) + "K\1";
   }
-  // Empty folders, and folders of a file with a long name that is remembered as 1.
+  // Empty folders, and folders with a file whose long name is memoized as 1.
   const std::string first = "ccollections\nOrderedDict\nq\2)R";
   std::string folders = kPickledFolder + "(" + pickled("first") + first;
   std::string long_names = kPickledFolder + "(" + pickled(std::string(1000, 'x')) + "q\1" + first;
@@ -416,7 +417,7 @@ TEST(PackedImages, folders_of_another_layout_are_refused_as_the_folder_is) {
                StateError);
 }
 
-// 250 folders in one another, each named by the same 1,000 bytes, and in the last one many files.
+// 200 nested folders, all with the same name of 1,000 bytes; the innermost holds many files.
 TEST(PackedImages, paths_that_are_longer_together_than_any_folders_are_refused) {
   std::string pickle = kPickledFolder + pickled(std::string(1000, 'x')) + "q\1" + kPickledFolder;
   for (int i = 0; i < 200; ++i) pickle += "h\1" + kPickledFolder;

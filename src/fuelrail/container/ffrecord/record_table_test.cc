@@ -42,7 +42,7 @@ std::string all_bytes() {
 
 const std::vector<std::string> kRecords{"hello", "", "abcabcabcabcabcabcabc", all_bytes()};
 
-// A source of so many bytes that has none: whoever reads past what it has is wrong.
+// A source that claims a size but has no data. Reading more than 64 KiB at once is an error.
 class HollowSource final : public Source {
  public:
   HollowSource(uint64_t size_bytes, std::string head) : size_(size_bytes), head_(std::move(head)) {}
@@ -110,7 +110,7 @@ TEST(RecordTable, every_flipped_byte_of_the_header_is_seen) {
         table_of(damaged);
         ADD_FAILURE() << "byte " << at << " is not seen";
       } catch (const CorruptError&) {
-      } catch (const TruncatedError&) {  // of a count
+      } catch (const TruncatedError&) {  // for a large count
       }
     }
   }
@@ -146,7 +146,7 @@ TEST(RecordTable, a_sparse_file_with_room_for_its_count_allocates_nothing_either
               HasSubstr("record 1099511627775"));
 }
 
-// As a sparse file is: what is not in `head`, nor is the last offset, are zeros.
+// Like a sparse file: zeros everywhere except in `head` and in the last offset.
 class SparseSource final : public Source {
  public:
   SparseSource(uint64_t records, std::string head)
@@ -172,7 +172,7 @@ class SparseSource final : public Source {
   mutable uint64_t bytes_read_ = 0;
 };
 
-// Its memory is that which is read into: of 3 GiB that the table would have, the first MiB.
+// Memory is used only as far as it is filled: the first MiB of a table of 3 GiB.
 TEST(RecordTable, a_sparse_file_with_a_right_last_offset_costs_no_more_than_it_has) {
   const uint64_t records = uint64_t{1} << 28;
   const std::string head =
@@ -257,7 +257,7 @@ TEST(RecordTable, a_table_without_a_checksum_is_read_with_one_warning) {
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("x.ffr: the record table has no checksum")));
     table.verify("x.ffr");
   }
-  EXPECT_EQ(table_of(file).size(), 4);  // who does not listen is not told
+  EXPECT_EQ(table_of(file).size(), 4);  // without a listener, there is no warning
 }
 
 TEST(RecordTable, a_hundred_thousand_records_are_read) {
@@ -276,7 +276,7 @@ TEST(RecordTable, a_file_that_cannot_be_read_says_so) {
   const std::string path = directory / "x.ffr";
   write_file(path, file_of(kRecords));
   const auto source = file_system_for(path).open(path);
-  std::filesystem::resize_file(path, 20);  // since it was opened
+  std::filesystem::resize_file(path, 20);  // after it was opened
   EXPECT_THROW(RecordTable::read(*source, true), TruncatedError);
 }
 

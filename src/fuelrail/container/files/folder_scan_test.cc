@@ -1,5 +1,4 @@
-// Which files of a folder are images, of which classes, in which order; what is refused, and what
-// is warned of.
+// Which files of a folder are images, of which classes and in which order; errors and warnings.
 #include "fuelrail/container/files/folder_scan.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +25,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// The records' paths below `directory`.
+// The paths of the records, relative to `directory`.
 std::vector<std::string> paths_in(const Container& container, const std::string& directory) {
   std::vector<std::string> paths;
   for (uint64_t i = 0; i < container.size(); ++i) {
@@ -57,8 +56,8 @@ TEST(FolderScan, classes_are_ranked_by_code_point) {
   }
 }
 
-// What Python's sorted(os.walk(class, followlinks=True)), which is ImageFolder's order, gives for
-// this tree.
+// The result of Python's sorted(os.walk(class, followlinks=True)), which is ImageFolder's order,
+// for this tree.
 TEST(FolderScan, sub_folders_come_in_image_folders_order) {
   const TemporaryDirectory directory;
   const std::vector<std::string> expected{"c/b.jpg",     "c/z.jpg",     "c/a/2.jpg", "c/a-b/1.jpg",
@@ -215,7 +214,7 @@ TEST(FolderScan, parts_of_a_data_set_taken_for_classes_are_warned_of) {
               ElementsAre(::testing::AllOf(HasSubstr("'train' and 'val' are read as classes"),
                                            HasSubstr("open " + (directory / "train")))));
   EXPECT_THAT(warnings_of(directory / "train"), ::testing::IsEmpty());
-  write_file(directory / "val/0.jpg", "x");  // a class, then
+  write_file(directory / "val/0.jpg", "x");  // now it is a class
   EXPECT_THAT(warnings_of(directory.path()), ::testing::IsEmpty());
 }
 

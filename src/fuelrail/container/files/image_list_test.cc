@@ -228,7 +228,7 @@ TEST(ImageList, a_row_that_cannot_be_read_is_refused_with_its_line_or_left_out) 
                                          return true;
                                        }});
   EXPECT_EQ(images.size(), 2u);
-  EXPECT_EQ(images.id(1), 4u);  // as if all could be read
+  EXPECT_EQ(images.id(1), 4u);  // counts unreadable rows
   EXPECT_THAT(left_out, ElementsAre(HasSubstr("line 4"), "line 5: the path is empty",
                                     "line 6: the label is empty"));
 }

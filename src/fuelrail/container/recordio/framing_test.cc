@@ -35,7 +35,7 @@ std::string unframed(const std::vector<std::byte>& bytes) {
   return std::string(as_text(unframe(bytes, storage).payload));
 }
 
-// What `unframe` says of bytes that are no record.
+// The error of `unframe` for bytes that are not a record.
 template <typename ExpectedError>
 std::string refusal(std::string_view hex) {
   std::vector<std::byte> storage;
@@ -93,13 +93,13 @@ TEST(Framing, random_payloads_with_many_magics_come_back) {
     std::vector<std::byte> file = framed(payload);
     ASSERT_EQ(file.size() % 4, 0u);
     const uint64_t record_bytes = file.size();
-    // The only aligned magics are heads: what recovery and partitioning rely on.
+    // Only heads contain aligned magics; recovery and partitioning rely on it.
     size_t heads = 0;
     for (auto at = find_magic(file); at; at = find_magic(file, *at + 4)) ++heads;
     std::vector<std::byte> again;
     ASSERT_EQ(append_framed(payload, again), heads);
 
-    file.resize(file.size() + random() % 9, std::byte{0x5a});  // the next record's, not ours
+    file.resize(file.size() + random() % 9, std::byte{0x5a});  // bytes of the next record
     std::vector<std::byte> storage;
     const Unframed result = unframe(file, storage);
     ASSERT_EQ(result.framed_bytes, record_bytes);

@@ -25,7 +25,7 @@ std::string refusal(std::string_view text) {
   return testing::refusal_of<CorruptError>([&] { parse_index(as_bytes(text), "x.idx"); });
 }
 
-// Golden files are opened as copies: opening one leaves a sidecar beside it.
+// Golden files are opened as copies, because opening writes a sidecar beside the file.
 class GoldenCopy {
  public:
   explicit GoldenCopy(const std::string& name) : uri_(directory_ / name) {
@@ -57,7 +57,7 @@ TEST(IndexFile, every_golden_index_names_every_record_in_order) {
 }
 
 TEST(IndexFile, one_that_was_cut_at_a_lines_end_is_held_against_the_sidecars_count) {
-  const GoldenCopy golden("part0.rec");  // opening it has left a sidecar
+  const GoldenCopy golden("part0.rec");  // opening it wrote a sidecar
   const Source& data = *golden.container().extent(0).source;
   const std::string uri = data.uri().substr(0, data.uri().size() - 4) + ".idx";
   const std::string text = file_contents(kGolden + "part0.idx");

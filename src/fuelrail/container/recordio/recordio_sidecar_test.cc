@@ -1,4 +1,4 @@
-// A RecordIO file and its sidecar: left by a scan, made by build_sidecar, used, set aside.
+// A RecordIO file and its sidecar: written by a scan or by build_sidecar, used, or ignored.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ TEST(RecordIoSidecar, is_left_behind_by_a_scan_and_used_next_time) {
   EXPECT_EQ(scanned->sidecar_location().place, SidecarPlace::kBeside);
   EXPECT_FALSE(scanned->verifies_checksums());
   ASSERT_TRUE(std::filesystem::exists(file.sidecar));
-  // Damage that a scan would meet, far from both ends, proves that none happens.
+  // Damage far from both ends, which a scan would find, proves that there is no scan.
   std::string bytes = file_contents(file.path);
   bytes[scanned->extent(1).offset] ^= 1;
   write_file(file.path, bytes);
@@ -141,7 +141,7 @@ TEST(RecordIoSidecar, of_a_file_that_was_cut_says_which_record_is_the_first_gone
   EXPECT_THAT(damage[0].reason, HasSubstr("another 2 of its 5 records are missing"));
 }
 
-// Such a sidecar is of an FFRecord file, or made by somebody else.
+// Such a sidecar belongs to an FFRecord file, or another program wrote it.
 TEST(RecordIoSidecar, without_a_table_is_set_aside_where_the_file_is_shorter) {
   RecordFile file(std::vector<std::string>{std::string(5000, 'a'), std::string(5000, 'b')});
   const std::string whole = file_contents(file.path);
@@ -160,7 +160,7 @@ TEST(RecordIoSidecar, of_a_file_that_is_damaged_at_its_ends_stays_in_use) {
   RecordFile file(payloads);
   build_sidecar(file.path);
   std::string damaged = file_contents(file.path);
-  damaged[14] = static_cast<char>(damaged[14] ^ 0x40);  // of the first label, which makes it 0.75
+  damaged[14] = static_cast<char>(damaged[14] ^ 0x40);  // changes the first label to 0.75
   damaged[damaged.size() - 9] ^= 1;
   write_file(file.path, damaged);
   const auto container = file.open();
@@ -171,11 +171,11 @@ TEST(RecordIoSidecar, of_a_file_that_is_damaged_at_its_ends_stays_in_use) {
   EXPECT_THROW(read(4), CorruptError);
   for (const uint64_t i : {1U, 2U, 3U}) EXPECT_NO_THROW(read(i));
   const std::string sidecar = file_contents(file.sidecar);
-  EXPECT_THROW(build_sidecar(file.path), CorruptError);  // does not bless it
+  EXPECT_THROW(build_sidecar(file.path), CorruptError);  // does not accept the damage
   EXPECT_EQ(file_contents(file.sidecar), sidecar);
 }
 
-// Nothing but the ends' checksums can tell.
+// Only the checksums of the ends show the change.
 TEST(RecordIoSidecar, without_checksums_distrusts_the_records_at_an_end_that_has_changed) {
   RecordFile file(std::vector<std::string>(6, std::string(3000, 'a')));
   file.open();
@@ -206,7 +206,7 @@ TEST(RecordIoSidecar, ignored_is_neither_read_nor_written) {
   EXPECT_FALSE(ignoring->verifies_checksums());
 }
 
-// With right checksums, and the right number of bytes.
+// The table has right checksums and the right number of bytes.
 TEST(RecordIoSidecar, whose_table_lies_is_an_error_that_names_it) {
   const std::vector<std::string> payloads{std::string(40, 'a'), std::string(40, 'b'),
                                           std::string(40, 'c'), std::string(40, 'd')};
@@ -295,7 +295,7 @@ TEST(BuildSidecar, adds_checksums_and_keeps_class_names) {
   RecordFile file(ImageFile::payloads());
   const auto source = file_system_for(file.path).open(file.path);
   SidecarWriter writer;
-  writer.add_record({0, source->size_bytes()});  // a table is not kept, right or wrong
+  writer.add_record({0, source->size_bytes()});  // a table is not copied, right or wrong
   writer.set_classes({"cat", "dog"});
   const auto sink = file_system_for(file.path).create(file.sidecar);
   writer.write_to(identify(*source), *sink);
@@ -360,7 +360,7 @@ TEST(BuildSidecar, does_not_make_damage_the_truth) {
 }
 
 TEST(BuildSidecar, replaces_one_whose_checksums_are_damaged) {
-  // Enough records that the checksums, at the sidecar's end, have blocks: no opening reads them.
+  // Enough records that the checksums, at the sidecar's end, have blocks, which no opening reads.
   RecordFile file(std::vector<std::string>(263'000, ""));
   build_sidecar(file.path);
   const std::string sound = file_contents(file.sidecar);
