@@ -301,9 +301,10 @@ TEST(Sidecar, section_counts_and_sizes_that_contradict_are_refused) {
   };
   const size_t meta = 64;  // the first directory entry
   const uint64_t huge = std::numeric_limits<uint64_t>::max();
-  for (const Change& change :
-       {Change{meta + 8, 128, "misplaced"}, Change{meta + 8, huge, "misplaced"},
-        Change{meta + 16, huge, "misplaced"}, Change{meta + 16, huge - 255, "misplaced"}}) {
+  for (const Change& change : {Change{meta + 8, 128, "invalid offset or length"},
+                               Change{meta + 8, huge, "invalid offset or length"},
+                               Change{meta + 16, huge, "invalid offset or length"},
+                               Change{meta + 16, huge - 255, "invalid offset or length"}}) {
     auto damaged = bytes;
     store_le(damaged.data() + change.at, change.value);
     mend_header(damaged);
