@@ -1,4 +1,4 @@
-// Rows of quoted fields (`.csv`, `.tsv`), and the lists of images that are written so.
+// Rows of quoted fields (`.csv`, `.tsv`), and the lists of images in these formats.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,7 +46,7 @@ void check_rows(std::string_view text, char divider) {
   require(rows_of(quoted(rows, divider), divider) == rows, "written in quotes, rows are the same");
 }
 
-// Rows that cannot be read are passed over, and every row keeps its number.
+// Unreadable rows are skipped, and every row keeps its number.
 void check_list(std::string_view text, const std::string& uri) {
   uint64_t left_out = 0;
   const ListRules rules{.leave_out = [&](const CorruptError&) { return ++left_out > 0; }};

@@ -1,4 +1,4 @@
-// The labels of MXNet's detection records, and what cropping does to them.
+// The labels of MXNet's detection records, also after cropping.
 #include <cstring>
 #include <vector>
 

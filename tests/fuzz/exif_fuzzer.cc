@@ -1,4 +1,4 @@
-// EXIF and XMP blocks, as they stand in JPEG, PNG and WebP.
+// EXIF and XMP blocks, as stored in JPEG, PNG and WebP.
 #include "fuelrail/decode/exif.h"
 #include "fuzzing.h"
 

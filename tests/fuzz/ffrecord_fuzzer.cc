@@ -1,5 +1,5 @@
-// FFRecord files: the table, the reader and the containers over it; also with every checksum put
-// right, so that what lies behind them is reached.
+// FFRecord files: the table, the reader and the containers built on it. Runs a second time with
+// every checksum corrected, to reach the code behind the checksum checks.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -40,8 +40,8 @@ void put(Bytes file) {
   sink->commit();
 }
 
-// Read alone and together, from two files that are one index space: what has a wrong checksum is
-// refused where checksums are verified, and is all that `verify` reports.
+// Reads the file alone, and twice in one FileReader. Records with wrong checksums are refused if
+// checksums are verified, and `verify` reports exactly these.
 void check_reader(Bytes file) {
   put(file);
   std::vector<uint64_t> all, damaged;
@@ -74,7 +74,7 @@ void check_reader(Bytes file) {
   require(opened == succeeds([&] { plain.verify_tables(); }), "opening verifies tables");
 }
 
-// Opened twice: by a scan, and with the sidecar that it left.
+// Opens the file twice: with a scan, and with the sidecar that the scan wrote.
 void check_container(Bytes file, bool checksums_are_right) {
   put(file);
   std::shared_ptr<const ffrecord::FfrecordContainer> container;
@@ -101,7 +101,7 @@ void check_container(Bytes file, bool checksums_are_right) {
   }
 }
 
-// As a packed folder of images: what it gives are records of the file.
+// Opens the file as a packed folder of images. Every image is a record of the file.
 void check_packed(Bytes file) {
   put(file);
   std::shared_ptr<const Container> container;
@@ -124,8 +124,8 @@ void check_packed(Bytes file) {
   }
 }
 
-// Written again, with and without the number of records known before: the same records, and the
-// same file where that had no gap behind its table.
+// Writes the records again, with and without a known number of records. The records are equal, and
+// so are the files unless the original has a gap after its table.
 void check_writing(const std::vector<std::byte>& file) {
   const auto source = memory_source("fuzzed", file);
   const ffrecord::RecordTable table = ffrecord::RecordTable::read(*source, true);

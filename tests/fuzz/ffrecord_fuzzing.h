@@ -1,5 +1,5 @@
-// Makes damaged FFRecord files believable (docs/formats/ffrecord.md): else hardly a change gets
-// past the checksum of the table.
+// Corrects the checksums of damaged FFRecord files (docs/formats/ffrecord.md). Otherwise hardly any
+// change gets past the checksum of the table.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@
 
 namespace fuelrail::fuzzing {
 
-// The same table and records, with the checksums that they should have; without the table's own
-// where it had none. As it is, where the table is none.
+// The same table and records with correct checksums; the table's own checksum stays absent if it
+// was absent. Returns the input unchanged if it has no valid table.
 inline std::vector<std::byte> mended_ffrecord(Bytes file) {
   using namespace ffrecord;
   std::vector<std::byte> bytes = copied(file);

@@ -1,8 +1,8 @@
-// An FFRecord file and the sidecar beside it, opened and read as a user does: as they are, and with
-// the checksums of both put right and the sidecar made to belong to the file. The table is the
-// file's own, whatever the sidecar says.
+// An FFRecord file and the sidecar beside it, opened and read as users do. Runs a second time with
+// the checksums of both corrected and the sidecar changed to belong to the file. The table always
+// comes from the file itself.
 //
-// An input is a u16, the file's length; the file; the sidecar.
+// An input consists of a u16 (the file's length), the file, and the sidecar.
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,7 +35,7 @@ uint64_t record_bytes(const RecordTable& table) {
   return table.size() == 0 ? 0 : table.file_bytes() - table.offset(0);
 }
 
-// The sidecar, where it can be used for this file.
+// The sidecar, if it can be used for this file.
 std::unique_ptr<Sidecar> usable_sidecar(Bytes bytes, const Source& file, const RecordTable& table) {
   std::unique_ptr<Sidecar> sidecar;
   const bool usable = succeeds([&] {
@@ -49,7 +49,7 @@ std::unique_ptr<Sidecar> usable_sidecar(Bytes bytes, const Source& file, const R
   return usable ? std::move(sidecar) : nullptr;
 }
 
-// Of a table without a checksum of its own, one warning says that.
+// A table without its own checksum gives one warning.
 size_t warnings_of(const RecordTable& table) { return table.has_checksum() ? 0 : 1; }
 
 // --- Opening ------------------------------------------------------------------------------------
@@ -63,7 +63,8 @@ void check_used(const Opened& opened, const Sidecar& own) {
   require(container.sidecar().labels() == own.labels(), "its labels are the file's");
 }
 
-// The file is opened as if it had no sidecar, and what the scan leaves is found the next time.
+// The file opens as if it had no sidecar, and the next opening finds the sidecar that the scan
+// wrote.
 void check_set_aside(const Opened& opened, const Source& file) {
   const FfrecordContainer& container = *opened.container;
   require(opened.warnings.size() == warnings_of(container.table()) + 1,
@@ -120,8 +121,8 @@ bool has_damaged_record(const Source& file, const RecordTable& table) {
   return false;
 }
 
-// `index`: never overwrites what is not this file's; keeps what cannot be rebuilt, and refuses
-// where that is damaged.
+// `index` never overwrites a file that is not this file's sidecar. It keeps the sections that
+// cannot be rebuilt, and fails if they are damaged.
 void check_indexing(const Source& file, const RecordTable& table, const Sidecar* own) {
   const std::vector<std::byte> before = contents(sidecar_uri(kFile));
   const bool built = succeeds([&] { build_sidecar(kFile); });
@@ -181,7 +182,7 @@ void check_pair(Bytes file, Bytes sidecar) {
   check_indexing(*source, table, own.get());
 }
 
-// The sidecar of this file, whatever it was one of.
+// Changes the sidecar to belong to this file.
 std::vector<std::byte> mended_sidecar(Bytes sidecar, Bytes file) {
   std::vector<std::byte> mended = fuzzing::copied(sidecar);
   const auto source = memory_source("the file", fuzzing::copied(file));

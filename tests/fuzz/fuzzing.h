@@ -1,5 +1,5 @@
-// What fuzz targets share. A target is one file, x_fuzzer.cc, that feeds libFuzzer's bytes to one
-// parser and checks what the parser promises; tests/fuzz/CMakeLists.txt lists them all.
+// Shared by all fuzz targets. A target is one file, x_fuzzer.cc, that feeds libFuzzer's bytes to
+// one parser and checks the parser's contract. tests/fuzz/CMakeLists.txt lists all targets.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,21 @@
 
 namespace fuelrail::fuzzing {
 
-// libFuzzer's bytes lie in memory of exactly their size: a sanitizer sees what is read behind them.
+// libFuzzer allocates exactly `size` bytes, so a sanitizer detects reads beyond them.
 inline Bytes as_bytes(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const std::byte*>(data), size};
 }
 
 inline std::vector<std::byte> copied(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
 
-// A promise that was broken ends the process, and libFuzzer keeps the input.
+// Ends the process if a promise is broken; libFuzzer then keeps the input.
 inline void require(bool holds, const char* promise) {
   if (holds) return;
   std::fprintf(stderr, "broken promise: %s\n", promise);
   std::abort();
 }
 
-// Whether `parse` came to its end. An Error is an answer, too; any other exception is a finding.
+// Whether `parse` completed. An Error is an acceptable result; any other exception is a bug.
 template <typename Parse>
 bool succeeds(Parse parse) {
   try {

@@ -1,4 +1,4 @@
-// The text of an `.idx`, and the records that it names.
+// The text of an `.idx`, and the records that it points to.
 #include "fuelrail/container/recordio/index_file.h"
 #include "fuelrail/testing/collecting_sink.h"
 #include "fuelrail/testing/memory_container.h"

@@ -1,4 +1,4 @@
-// What every decoder promises, for bytes of any kind.
+// The contract of every decoder, for arbitrary bytes.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 
 namespace fuelrail::fuzzing {
 
-// Small enough for thousands of images a second.
+// Small enough to decode thousands of images per second.
 inline constexpr int64_t kMaxPixels = 1 << 16;
 
-// Decodes a box of an image; false where the decoder reports an error. `fill` is what the pixels
-// are before, and what must still stand behind each row and its margin.
+// Decodes a box of an image; false if the decoder reports an error. `fill` is the initial value of
+// the pixels, and must remain after each row and its margin.
 inline bool decode_box(Decoder& decoder, Bytes encoded, const ImageInfo& info, Box box,
                        int64_t channels, int64_t margin, uint8_t fill,
                        std::vector<uint8_t>& pixels) {
@@ -40,7 +40,7 @@ inline bool decode_box(Decoder& decoder, Bytes encoded, const ImageInfo& info, B
   return succeeds([&] { std::rethrow_exception(job.error); });
 }
 
-// A box that the bytes themselves choose.
+// A box whose position is taken from the bytes themselves.
 inline Box some_box(Bytes encoded, Size size) {
   const uint32_t random = crc32(encoded);
   const auto part = [&](int shift, int64_t limit) {
@@ -52,7 +52,8 @@ inline Box some_box(Bytes encoded, Size size) {
   return box;
 }
 
-// Decodes the whole and a box to so many channels: a box's pixels are those of the whole.
+// Decodes the whole image and a box, with this number of channels: the box has the pixels of the
+// whole image.
 inline void check_channels(Decoder& decoder, Bytes encoded, const ImageInfo& info,
                            int64_t channels) {
   static std::vector<uint8_t> all, part;
@@ -70,8 +71,8 @@ inline void check_channels(Decoder& decoder, Bytes encoded, const ImageInfo& inf
   }
 }
 
-// Probes and decodes `encoded`, where it is of this format, to every number of channels: either an
-// error or every pixel.
+// Probes `encoded` and, if it has this format, decodes it to every number of channels: the result
+// is an error or all pixels.
 inline void check_image(Bytes encoded, const ImageFormat* format) {
   static const std::unique_ptr<Decoder> kDecoder = make_decoder();
   ImageInfo info;

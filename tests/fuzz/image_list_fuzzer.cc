@@ -1,4 +1,4 @@
-// Lists of images (`.lst`): as `fuelrail pack` reads them, and as a container.
+// Lists of images (`.lst`): read as `fuelrail pack` reads them, and opened as a container.
 #include <cmath>
 #include <string_view>
 
@@ -12,7 +12,7 @@ namespace {
 using namespace fuelrail;
 using fuzzing::require;
 
-// The container of the same text has the same images; none of them is there.
+// The container of the same text has the same images. None of the image files exists.
 void check_container(Bytes text, const ImageList& images) {
   constexpr const char* kUri = "memory://fuzzed.lst";
   const auto sink = file_system_for(kUri).create(kUri);
@@ -21,7 +21,7 @@ void check_container(Bytes text, const ImageList& images) {
   std::shared_ptr<const Container> list;
   const bool opened =
       fuzzing::succeeds([&] { list = files::open_list(kUri, {.root = "memory://root"}); });
-  if (!opened) return;  // an empty list, or a file system that there is not
+  if (!opened) return;  // an empty list, or an unknown file system
   require(list->size() == images.size(), "every line is a record");
   require(list->classes() == images.classes(), "the classes are the list's words");
   const FieldSpec& label = list->schema().fields[1];

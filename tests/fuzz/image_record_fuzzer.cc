@@ -1,4 +1,4 @@
-// MXNet's header of labels in front of an image.
+// MXNet's header and labels in front of an image.
 #include <algorithm>
 
 #include "fuelrail/container/image_record.h"
@@ -18,7 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   tally.add(record.labels);
   require(tally.summary().width == static_cast<int64_t>(labels.size()), "labels are counted");
 
-  // As the only record of its file it is a sample; beside another it is one, or an error.
+  // As the only record of its file, it is a sample; together with another record, a sample or an
+  // error.
   Sample sample;
   PayloadParser(tally.summary()).parse(3, payload, sample);
   require(sample.id == record.id, "a sample has its record's id");

@@ -1,4 +1,4 @@
-// JPEG: header, EXIF and XMP, the region that a box needs.
+// JPEG: header, EXIF and XMP, decoding the region of a box.
 #include "image_fuzzing.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,4 +1,5 @@
-// The list of labels that MXNet's iterators read (`path_imglist`), of one label, two, and any.
+// The list of labels that MXNet's iterators read (`path_imglist`): with one, two or any number of
+// labels.
 #include <string_view>
 
 #include "fuelrail/mxnet/label_list.h"

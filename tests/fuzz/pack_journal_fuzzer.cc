@@ -1,5 +1,5 @@
-// The journal that a killed packing leaves: as it is, and with the input as the entries of a block
-// whose checksum is right.
+// The journal of a killed packing. Runs a second time with the input as the entries of a block with
+// the right checksum.
 #include <string>
 #include <vector>
 

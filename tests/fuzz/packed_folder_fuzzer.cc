@@ -1,4 +1,4 @@
-// The pickle in a packed folder: alone, and as the structure of a file whose images are opened.
+// The pickle of a packed folder: parsed alone, and as part of a file that is opened as images.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -18,7 +18,7 @@ using ffrecord::PackedEntries;
 using fuzzing::require;
 
 constexpr uint64_t kRecords = 100'000;
-constexpr uint64_t kFiles = 24;  // of the file whose images are opened
+constexpr uint64_t kFiles = 24;  // in the file that is opened as images
 constexpr const char* kUri = "memory://packed.ffr";
 
 template <typename T>
@@ -28,7 +28,7 @@ std::string little_endian(T value) {
   return bytes;
 }
 
-// Checks the folder, and returns it as a pickle.
+// Checks the folder and returns it as a pickle.
 std::string checked(const PackedEntries& folder, int depth) {
   require(depth <= ffrecord::kMaxFolderDepth, "folders are not nested too deep");
   std::set<std::string_view> names;
@@ -50,7 +50,7 @@ std::string checked(const PackedEntries& folder, int depth) {
   return pickle + "u";
 }
 
-// How many files there are in it, at whatever depth.
+// The number of files in the folder and below it.
 uint64_t files_in(const PackedEntries& folder) {
   uint64_t files = 0;
   for (const auto& [name, entry] : folder.entries) {

@@ -1,6 +1,6 @@
-// What the targets of a record file with the sidecar beside it share: where the two lie, and what
-// samples and `verify` promise of any format. A target that includes this feeds `check_pair`s of
-// its own.
+// Shared by the targets for a record file with a sidecar beside it: where the two are stored, and
+// the contracts of samples and `verify` for any format. A target that includes this defines its own
+// `check_pair`.
 #pragma once
 
 #include <algorithm>
@@ -24,10 +24,10 @@ inline std::vector<std::byte> contents(const std::string& uri) {
   return read_whole(*memory_file_system().open(uri));
 }
 
-// The pair in memory, and the cache beside it, for as long as it lives.
+// Keeps the pair, and a cache directory, in memory for its lifetime.
 class PairFiles {
  public:
-  // `uri`: of the file, in memory://pair.
+  // `uri`: the file's, in memory://pair.
   PairFiles(const std::string& uri, Bytes file, Bytes sidecar) {
     memory_file_system().make_directory("memory://pair");
     write(uri, file);
@@ -44,7 +44,8 @@ class PairFiles {
   PairFiles(const PairFiles&) = delete;
   PairFiles& operator=(const PairFiles&) = delete;
 
-  // Where nothing can be written beside a file, its sidecar is cached: in memory, too. Called once.
+  // A sidecar that cannot be written beside its file goes to a cache, which is in memory too.
+  // Called once.
   static void cache_in_memory() {
     ::setenv("XDG_CACHE_HOME", "/cache", 1);
     static const FileSystemOverride instead("file", memory_file_system());
@@ -58,7 +59,8 @@ class PairFiles {
   }
 };
 
-// An input's two parts: a u16, the file's length; the file; the sidecar.
+// The two parts of an input, which consists of a u16 (the file's length), the file, and the
+// sidecar.
 struct Pair {
   Bytes file;
   Bytes sidecar;
@@ -73,11 +75,11 @@ inline Pair pair_of(Bytes input) {
 
 template <typename Opened>
 struct OpenedFile {
-  std::shared_ptr<const Opened> container;  // null where it was refused
+  std::shared_ptr<const Opened> container;  // null if opening failed
   std::vector<std::string> warnings;
 };
 
-// As users do, by its name.
+// Opens the file by its name, as users do.
 template <typename Opened>
 OpenedFile<Opened> open_file(const std::string& uri) {
   OpenedFile<Opened> opened;
@@ -116,8 +118,8 @@ inline void check_sample(const Schema& schema, uint64_t i, const Sample& sample,
   check_label(schema.fields[1], sample.fields[1], record);
 }
 
-// `verify`, `info` and `ls` read on where a record cannot be read, and say so. `read_record` says
-// whether record i can be.
+// `verify`, `info` and `ls` report a record that cannot be read and continue. `read_record` returns
+// whether record i can be read.
 template <typename ReadRecord>
 void verify_records(const RecordFile& container, uint64_t most, ReadRecord read_record) {
   cli::RecordChecker checker(container, false);
@@ -130,8 +132,8 @@ void verify_records(const RecordFile& container, uint64_t most, ReadRecord read_
   succeeds([&] { container.sidecar().verify(); });
 }
 
-// The sidecar, where it is whole and its file was at least as long and other than this one: it may
-// be this one's, damaged or cut. Else null.
+// The sidecar, if it is valid and was built for a file that is at least as long and has another
+// identity: it may be this file's, damaged or truncated. Else null.
 inline std::unique_ptr<Sidecar> sidecar_of_longer_file(Bytes bytes, const Source& file) {
   std::unique_ptr<Sidecar> sidecar;
   const bool whole =
@@ -140,7 +142,8 @@ inline std::unique_ptr<Sidecar> sidecar_of_longer_file(Bytes bytes, const Source
   return sidecar->identity().size_bytes >= file.size_bytes() ? std::move(sidecar) : nullptr;
 }
 
-// Whether a file was opened, or refused, as one that is damaged or cut and has its sidecar beside.
+// Whether the file was opened, or refused, as a damaged or truncated file with its sidecar beside
+// it.
 template <typename Opened>
 bool is_judged_damaged(const OpenedFile<Opened>& opened) {
   if (opened.container == nullptr) return opened.warnings.empty();

@@ -1,5 +1,5 @@
-// PNG: as it is, and with the checksums of its chunks put right, without which damage inside of
-// them would never be seen.
+// PNG. Runs a second time with the checksums of the chunks corrected, to reach damage inside
+// chunks.
 #include "image_fuzzing.h"
 
 namespace {

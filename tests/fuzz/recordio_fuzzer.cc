@@ -1,4 +1,4 @@
-// RecordIO files: read from front to back, past damage, and into a record table.
+// RecordIO files: read from front to back, read past damage, and scanned into a record table.
 #include <algorithm>
 #include <memory>
 
@@ -55,7 +55,7 @@ std::vector<Found> read_past_damage(const std::shared_ptr<const Source>& source,
   return found;
 }
 
-// What was read is written again, and that is read: canonical bytes give the same payloads.
+// Writes the records again and reads the result: the payloads are equal.
 void check_writing(Bytes file, const std::vector<Found>& records) {
   std::vector<std::byte> written, storage, again;
   for (const Found& record : records) {

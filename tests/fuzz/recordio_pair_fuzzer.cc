@@ -1,8 +1,8 @@
-// A RecordIO file and the sidecar beside it, opened and read as a user does: as they are, and with
-// the sidecar made to belong to the file. What the sidecar says is held against the file, which
-// RecordReader reads without one.
+// A RecordIO file and the sidecar beside it, opened and read as users do. Runs a second time with
+// the sidecar changed to belong to the file. The sidecar's data is compared with the file, which
+// RecordReader reads without a sidecar.
 //
-// An input is a u16, the file's length; the file; the sidecar.
+// An input consists of a u16 (the file's length), the file, and the sidecar.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -32,7 +32,7 @@ constexpr uint64_t kMostVerified = 4;
 
 Opened open_file() { return fuzzing::open_file<RecordFile>(kFile); }
 
-// The sidecar, where the format's page says that it is used.
+// The sidecar, if docs/formats/frx.md says that it is used.
 std::unique_ptr<Sidecar> usable_sidecar(Bytes bytes, const Source& file) {
   std::unique_ptr<Sidecar> sidecar;
   const bool usable = succeeds([&] {
@@ -59,7 +59,8 @@ void check_used(const Opened& opened, const Sidecar& sidecar) {
   require(container.verifies_checksums() == sidecar.has_checksums(), "checksums are verified");
 }
 
-// The file is opened as if it had no sidecar, and what the scan leaves is found the next time.
+// The file opens as if it had no sidecar, and the next opening finds the sidecar that the scan
+// wrote.
 void check_set_aside(const Opened& opened, const std::shared_ptr<const Source>& file) {
   require(opened.warnings.size() == 1, "one warning says that the sidecar is set aside");
   StoredSidecar scanned;
@@ -78,8 +79,8 @@ void check_set_aside(const Opened& opened, const std::shared_ptr<const Source>& 
 
 // --- Reading ------------------------------------------------------------------------------------
 
-// What parse gives is what the file holds there, and where there is a checksum it is that of
-// this record. Returns: whether there is such a record.
+// The parsed record equals the file's record at that place, with the right checksum if there is
+// one. Returns: whether the record can be read.
 bool read_record(const RecordFile& container, uint64_t i) {
   Extent extent;
   if (!succeeds([&] { extent = container.extent(i); })) return false;
@@ -106,9 +107,9 @@ void read_records(const RecordFile& container) {
   for (uint64_t i = 0; i < std::min(container.size(), kMostRead); ++i) read_record(container, i);
 }
 
-// --- Past damage, and anew ----------------------------------------------------------------------
+// --- Recovery and rebuilding --------------------------------------------------------------------
 
-// Whether the sidecar has this record, with this checksum.
+// Whether the sidecar has this record with this checksum.
 bool has_record(const Sidecar& sidecar, const Extent& extent, uint32_t crc) {
   for (uint64_t i = 0; i < sidecar.records(); ++i) {
     const RecordEntry entry = sidecar.record(i);
@@ -149,7 +150,8 @@ void check_recovery(const std::shared_ptr<const Source>& file, const Sidecar* ow
   read_records(*container);
 }
 
-// `index`: never overwrites what is not this file's; else every record can be verified.
+// `index` never overwrites a file that is not this file's sidecar. After it, every record can be
+// verified.
 void check_indexing(const std::shared_ptr<const Source>& file, const Sidecar* own) {
   const std::vector<std::byte> before = contents(kSidecar);
   const bool built = succeeds([&] { build_sidecar(kFile); });

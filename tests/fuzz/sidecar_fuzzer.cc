@@ -1,5 +1,5 @@
-// Sidecars: as they are, and with their checksums put right, without which no damage would get past
-// the header.
+// Sidecars. Runs a second time with their checksums corrected, because otherwise no damage gets
+// past the header.
 #include <algorithm>
 
 #include "fuelrail/container/sidecar/sidecar.h"
@@ -40,7 +40,7 @@ void use_records(const Sidecar& sidecar) {
   }
 }
 
-// What is marked as not to be rebuilt survives: it is written anew and read.
+// Sections that cannot be rebuilt are preserved when the sidecar is written again.
 void keep_sections(const Sidecar& sidecar) {
   succeeds([&] {
     SidecarWriter writer;

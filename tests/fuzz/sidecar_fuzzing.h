@@ -1,5 +1,5 @@
-// Makes damaged sidecars believable (docs/formats/frx.md): else hardly a change gets past their
-// checksums.
+// Corrects the checksums of damaged sidecars (docs/formats/frx.md). Otherwise hardly any change
+// gets past them.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace fuelrail::fuzzing {
 
-// The directory's entries, as many as there are inside the file; none where that ends before them.
+// The directory's entries that are inside the file; none if the file ends before the directory.
 inline std::vector<std::byte*> directory_of(std::vector<std::byte>& sidecar) {
   using namespace frx;
   std::vector<std::byte*> entries;
@@ -27,7 +27,7 @@ inline std::vector<std::byte*> directory_of(std::vector<std::byte>& sidecar) {
   return entries;
 }
 
-// A section's data; empty where it is not inside the file.
+// A section's data; empty if it is not inside the file.
 inline MutableBytes data_of(std::vector<std::byte>& sidecar, const std::byte* entry) {
   const auto offset = load_le<uint64_t>(entry + frx::kOffsetAt);
   const auto length = load_le<uint64_t>(entry + frx::kLengthAt);
@@ -35,7 +35,7 @@ inline MutableBytes data_of(std::vector<std::byte>& sidecar, const std::byte* en
   return MutableBytes(sidecar).subspan(offset, length);
 }
 
-// Puts every checksum right that lies inside the file, and the file's size.
+// Corrects every checksum that is inside the file, and the stored file size.
 inline void mend_checksums(std::vector<std::byte>& sidecar) {
   using namespace frx;
   if (sidecar.size() < kHeaderBytes) return;
@@ -63,7 +63,7 @@ inline void mend_checksums(std::vector<std::byte>& sidecar) {
   store_le(sidecar.data() + kHeaderCrcAt, crc32(directory, header));
 }
 
-// Makes the sidecar one of `data`, whose fingerprint is that of its table.
+// Changes the sidecar to belong to `data`, with the fingerprint of its own table.
 inline void mend_identity(std::vector<std::byte>& sidecar, const Source& data) {
   using namespace frx;
   if (sidecar.size() < kHeaderBytes) return;

@@ -22,7 +22,7 @@ using fuzzing::succeeds;
 
 using Records = std::vector<std::string>;
 
-// The first bytes of an input say how it is read; the rest is the files.
+// The first bytes of an input select how it is read; the rest are the files.
 struct Setting {
   size_t files = 1;
   uint64_t nsplit = 1;
@@ -30,7 +30,7 @@ struct Setting {
   uint64_t batch = 1;
   uint64_t shuffle_parts = 0;
   bool shuffle = false;
-  uint8_t left_out = 0;  // of the index
+  uint8_t left_out = 0;  // skipped index entries
 };
 constexpr size_t kSettingBytes = 6;
 
@@ -50,12 +50,12 @@ void put(const std::string& uri, Bytes bytes) {
   sink->commit();
 }
 
-// The files of the input, and their list.
+// The input's files, and their list.
 struct Files {
   std::vector<Bytes> contents;
   std::string list;
 
-  // Cut into pieces of whole words, so that RecordIO's records may be whole.
+  // Cut at multiples of a word, so that RecordIO's records can be whole.
   Files(Bytes all, size_t count) {
     const size_t each = (all.size() / count + 3) / 4 * 4;
     for (size_t i = 0; i < count; ++i) {
@@ -84,8 +84,8 @@ Records lines_of(const Files& files) {
   return lines;
 }
 
-// Whether the magic stands only before parts of records, as every writer leaves it: a split, which
-// looks for it, may take one inside a payload for the begin of a record.
+// Whether the magic occurs only before parts of records, as in the output of every writer. A split
+// searches for the magic, and may mistake one inside a payload for the start of a record.
 bool magic_is_escaped(Bytes file) {
   for (size_t at = 0; at + recordio::kHeadBytes <= file.size();) {
     const uint64_t payload = load_le<uint32_t>(file.data() + at + 4) & recordio::kMaxPayloadBytes;
@@ -99,7 +99,7 @@ bool magic_is_escaped(Bytes file) {
   return true;
 }
 
-// The records and where they begin in all files; empty where one is damaged.
+// The records and their offsets over all files; empty if one is damaged.
 std::optional<Records> records_of(const Files& files, std::vector<uint64_t>& places) {
   Records records;
   uint64_t begin = 0;
@@ -123,7 +123,7 @@ Records records_left(split::InputSplit& split) {
   return records;
 }
 
-// All parts, one after the other; each is read a second time, in batches or in chunks.
+// All parts, one after the other. Each is read a second time, in batches or in chunks.
 Records all_parts(const Files& files, split::InputSplitOptions options, const Setting& setting) {
   Records all;
   std::optional<split::InputSplit> moved;

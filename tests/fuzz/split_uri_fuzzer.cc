@@ -1,4 +1,4 @@
-// The URI of an InputSplit, and the files that it names.
+// The URI of an InputSplit, and the files that it selects.
 #include <string>
 #include <string_view>
 
@@ -12,7 +12,7 @@ using namespace fuelrail;
 using fuzzing::require;
 using fuzzing::succeeds;
 
-// Longer patterns teach nothing new, and may take their matcher for ever.
+// Longer patterns find no new errors, and matching them may take forever.
 constexpr size_t kMaxItemBytes = 24;
 
 void make_files() {
@@ -25,7 +25,7 @@ void make_files() {
   }
 }
 
-// The grammar, taken together again.
+// Rebuilds the URI from its parts.
 std::string composed(const split::SplitUri& uri) {
   std::string text;
   for (const std::string& item : uri.items) text += (text.empty() ? "" : ";") + item;

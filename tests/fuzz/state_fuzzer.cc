@@ -1,4 +1,4 @@
-// The state that `load_state_dict` is given, as JSON.
+// The JSON text of a state for `load_state_dict`.
 #include <string>
 
 #include "fuelrail/sampler/state.h"
@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzzing::succeeds([&] { check_same_run(state, State{.shuffle = "full"}); });
   const std::string written = to_json(state);
   State again;
-  // Dataset and shuffle of any length were read, but only short ones are promised to be written.
+  // The reader accepts a dataset and a shuffle of any length, but only short ones can be written.
   if (written.size() > 1024) return 0;
   again = parse_state(written);
   fuzzing::require(to_json(again) == written, "what is written is read back");

@@ -1,4 +1,4 @@
-// TIFF: directories, strips and tiles, the compressions of the libtiff at hand.
+// TIFF: directories, strips and tiles, and the compressions of the installed libtiff.
 #include "image_fuzzing.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -148,8 +148,9 @@ TEST_F(InventedFormat, recover_copies_what_can_be_read) {
   for (const std::string& good : {out("good.inv"), out("good.rec")}) {
     const Said said = call({"recover", inv, good, "-q"});
     EXPECT_EQ(said.code, 1);
-    EXPECT_THAT(said.out, AllOf(HasSubstr("checksum is wrong"), HasSubstr("cut short"),
-                                HasSubstr(good + ": 10 records")));
+    EXPECT_THAT(said.out,
+                AllOf(HasSubstr("checksum is wrong"), HasSubstr("the record is truncated"),
+                      HasSubstr(good + ": 10 records")));
     EXPECT_EQ(call({"verify", good, "-q"}).code, 0);
   }
 }
@@ -215,8 +216,9 @@ TEST_F(InventedFormat, image_fields_of_any_name_are_shown_checked_and_measured) 
 TEST_F(InventedFormat, texts_name_it_with_the_others) {
   EXPECT_THAT(call({"convert", "--help"}).out, HasSubstr(".rec, .ffr or .inv"));
   write_file(out("x.bin"), "INV1");
-  EXPECT_THAT(call({"info", out("x.bin")}).err,
-              HasSubstr("found a file of the Invented format. Give it a name that ends in .inv"));
+  EXPECT_THAT(
+      call({"info", out("x.bin")}).err,
+      HasSubstr("found a file in the Invented format. Rename it so that its name ends in .inv"));
 }
 
 // --- Bad input: a row without one of its entries ------------------------------------------------
@@ -268,8 +270,9 @@ TEST_F(InventedFormat, a_row_without_an_extension_fits_no_file) {
 TEST_F(InventedFormat, a_row_without_a_signature_is_one_of_those_that_a_file_may_be) {
   row.signature = {};
   write_file(out("x.bin"), std::string("INV\0", 4));
-  EXPECT_THAT(refusal({"info", out("x.bin")}),
-              HasSubstr("Give it a name that ends in .inv, if it is of the Invented format"));
+  EXPECT_THAT(
+      refusal({"info", out("x.bin")}),
+      HasSubstr("Rename it so that its name ends in .inv, if it is in the Invented format"));
 }
 
 TEST_F(InventedFormat, records_are_as_long_as_the_row_says) {
@@ -308,7 +311,7 @@ TEST_F(InventedFormat, a_list_of_images_is_not_recovered) {
 
 // The error text of each command that calls a missing entry.
 TEST_F(InventedFormat, an_entry_that_returns_nothing_is_an_error_with_the_path) {
-  const std::string nothing = ": the code of this file's format returned nothing";
+  const std::string nothing = ": the code for this file's format returned nothing";
   row.open = [](const auto&, const auto&) { return std::shared_ptr<const Container>(); };
   row.sidecar_recipe = [](auto, const auto&) { return SidecarRecipe(); };
   row.make_writer = [](const auto&, uint64_t) { return std::unique_ptr<RecordFileWriter>(); };
@@ -500,7 +503,7 @@ TEST_F(FaultyInventedFormat, long_records_that_it_cannot_read_are_an_error) {
   const std::string file = opaque();
   EXPECT_EQ(call({"verify", file, "-q"}).code, 0);
   faulty = "read_pieces";
-  const std::string error = file + ": record 0: the code of this file's format cannot read long";
+  const std::string error = file + ": record 0: the code for this file's format cannot read long";
   EXPECT_THAT(refusal({"cat", file, "0", "-o", out("copy")}), HasSubstr(error));
   EXPECT_THAT(refusal({"verify", file, "-q"}), HasSubstr("cannot read long records"));
 }

@@ -97,11 +97,11 @@ TEST_F(CliOpaque, a_schema_that_cannot_be_is_a_usage_error) {
   EXPECT_THAT(unknown.err, HasSubstr("class_folders"));
   const Said folder = call({"info", photos_, kSchema});
   EXPECT_EQ(folder.code, 2);
-  EXPECT_THAT(folder.err, HasSubstr("Leave the schema out"));
+  EXPECT_THAT(folder.err, HasSubstr("Omit the schema"));
   EXPECT_EQ(call({"verify", photos_ + "/x.rec", "--recover", kSchema}).code, 2);
   const Said bytes = call({"ls", bytes_, kSchema});  // an existing schema, but data without it
   EXPECT_EQ(bytes.code, 1);
-  EXPECT_THAT(bytes.err, HasSubstr("the file is no packed folder"));
+  EXPECT_THAT(bytes.err, HasSubstr("the file is not a packed folder"));
 }
 
 TEST_F(CliOpaque, a_packed_folder_converts_into_what_packing_the_folder_makes) {

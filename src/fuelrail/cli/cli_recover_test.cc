@@ -38,12 +38,12 @@ TEST_F(CliRecover, a_cut_file_without_a_sidecar_gives_what_verify_counts) {
   std::filesystem::remove(out("x.rec.frx"));
   std::filesystem::resize_file(out("x.rec"), std::filesystem::file_size(out("x.rec")) - 3);
   const Said verified = call({"verify", out("x.rec"), "-q"});
-  EXPECT_THAT(verified.out, HasSubstr("'fuelrail recover IN OUT' writes to a new file"));
+  EXPECT_THAT(verified.out, HasSubstr("to a new file with 'fuelrail recover IN OUT'"));
   EXPECT_THAT(verified.err, HasSubstr("fuelrail recover"));
   EXPECT_THAT(call({"verify", out("x.rec"), "-q", "--recover"}).out, HasSubstr("11 records, "));
   const Said said = call({"recover", out("x.rec"), out("good.rec"), "-q"});
   EXPECT_EQ(said.code, 1);
-  EXPECT_THAT(said.out, HasSubstr("the data end inside a record: "));
+  EXPECT_THAT(said.out, HasSubstr("the data ends inside a record: "));
   EXPECT_THAT(said.out, HasSubstr(out("good.rec") + ": 11 records, "));
   EXPECT_THAT(said.out, HasSubstr("without its sidecar the original number of records is unknown"));
   EXPECT_THAT(said.out, HasSubstr("checksums unknown"));

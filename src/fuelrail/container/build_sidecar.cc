@@ -12,7 +12,7 @@
 namespace fuelrail {
 namespace {
 
-// Empty where the sidecar itself is damaged there: then it vouches for nothing.
+// Empty if that part of the sidecar is damaged, so that it proves nothing.
 std::optional<uint32_t> known_crc(const Sidecar& sidecar, uint64_t i) {
   try {
     return sidecar.payload_crc(i);
@@ -23,18 +23,19 @@ std::optional<uint32_t> known_crc(const Sidecar& sidecar, uint64_t i) {
 
 [[noreturn]] void throw_changed_ends(const std::string& uri, const Sidecar& old) {
   throw CorruptError(
-      "the file's first or last 4 KiB have changed since its sidecar was made, and without "
-      "checksums nothing tells whether they are damaged",
+      "the file's first or last 4 KiB changed after its sidecar was built, and without "
+      "checksums damage cannot be ruled out",
       {.path = uri,
-       .remedy = fmt::format(
-           "Restore the file; where it was changed on purpose, move {} away first", old.uri())});
+       .remedy = fmt::format("Restore the file; if the change was intended, move {} away first",
+                             old.uri())});
 }
 
-// Errors: CorruptError where the file's payloads are not those that the old sidecar was made of. A
-// sidecar without checksums cannot say that of the ends of the file, where these have changed.
+// Errors: CorruptError if the file's payloads differ from those that the old sidecar was built
+// from. An old sidecar without checksums cannot tell, so it must at least match both ends of the
+// file.
 void refuse_damage(const std::string& uri, const StoredSidecar& stored, const SidecarWriter& now) {
   const Sidecar& old = *stored.sidecar;
-  if (!old.has_table()) return;  // the file's own checksums have been verified
+  if (!old.has_table()) return;  // the file's own checksums were verified
   if (!old.has_checksums() || !now.has_checksums()) {
     if (stored.changed.any()) throw_changed_ends(uri, old);
     return;
@@ -43,13 +44,13 @@ void refuse_damage(const std::string& uri, const StoredSidecar& stored, const Si
   for (uint64_t i = 0; i < both; ++i) {
     const std::optional<uint32_t> known = known_crc(old, i);
     if (!known || *known == now.payload_crc(i)) continue;
-    throw CorruptError("the record has another checksum than the file's sidecar says",
+    throw CorruptError("the record's checksum differs from the sidecar's",
                        {.path = uri,
                         .record = i,
                         .offset = now.record(i).offset,
                         .expected = fmt::format("{:#010x}", *known),
                         .found = fmt::format("{:#010x}", now.payload_crc(i)),
-                        .remedy = fmt::format("Restore the file; where it was changed on purpose, "
+                        .remedy = fmt::format("Restore the file; if the change was intended, "
                                               "move {} away first",
                                               old.uri())});
   }

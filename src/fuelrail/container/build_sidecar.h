@@ -1,4 +1,4 @@
-// Making the sidecar of a file anew, whatever its format.
+// Rebuilds the sidecar of a file of any format.
 #pragma once
 
 #include <functional>
@@ -12,27 +12,30 @@
 namespace fuelrail {
 
 struct BuildSidecarOptions {
-  // Reads the whole file: CRC-32 of every payload, for formats that have none themselves; those of
-  // others (FFRecord) are verified, and used when records are read in any case.
+  // Reads the whole file. If the format stores no checksums, the CRC-32 of every payload goes into
+  // the sidecar. If it does (FFRecord), its checksums are verified here; reading a record always
+  // uses them.
   bool checksums = true;
   ScanProgress progress{};  // Default: never called.
   Warn warn{};
 };
 
-// Makes the sidecar of `uri` anew, and replaces the one it has; class names, and sections that
-// cannot be rebuilt, are kept from that.
+// Rebuilds the sidecar of `uri` and replaces the existing one. Class names, and sections that
+// cannot be rebuilt, are copied from the old sidecar.
 //
-// Damage is not made the truth: with `checksums`, a record whose checksum is not the one that the
-// old sidecar, or the file's own table, has of it is a CorruptError, and the old sidecar stays.
+// With `checksums`, a damaged record is not accepted as correct: if a record's checksum differs
+// from the one in the old sidecar or in the file's own table, a CorruptError is thrown and the old
+// sidecar stays.
 //
-// Returns: where it was written. Errors: those of opening the file; UnsupportedError for what has
-// no sidecar (a folder, a format that fuelrail does not read); CorruptError, too, when the file
-// beside is not a sidecar of this file (it is never overwritten); StateError when the file or its
-// sidecar has changed meanwhile; IoError when it can be written nowhere.
+// Returns: where the sidecar was written. Errors: those of opening the file; UnsupportedError for
+// anything without a sidecar (a folder, a format that fuelrail does not read); CorruptError also
+// when the file named X.frx is not a sidecar of this file (that file is never overwritten);
+// StateError when the file or its sidecar changes meanwhile; IoError when the sidecar cannot be
+// written anywhere.
 SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions& options = {});
 
-// What each format has of its own in this. `make` holds the source and what `rules`
-// refers to: keep them together.
+// The part of `build_sidecar` that depends on the format. `make` owns the source and the objects
+// that `rules` refers to, so keep the two together.
 struct SidecarRecipe {
   SidecarRules rules;
   std::function<SidecarWriter(const BuildSidecarOptions&)> make;

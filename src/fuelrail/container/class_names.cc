@@ -13,7 +13,7 @@ namespace fuelrail {
 namespace {
 
 constexpr uint64_t kMostNameBytes = uint64_t{16} << 20;
-constexpr const char* kTextLayout = "a text with the name of a class on each line";
+constexpr const char* kTextLayout = "a text file with one class name per line";
 
 std::string_view without_space(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r";
@@ -25,7 +25,7 @@ std::string_view without_space(std::string_view text) {
 std::string read_text(const std::string& uri) {
   const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
   if (source->size_bytes() > kMostNameBytes) {
-    throw CorruptError("the file is too long to be one of class names",
+    throw CorruptError("the class-name file is too long",
                        {.path = uri,
                         .expected = fmt::format("at most {} bytes", kMostNameBytes),
                         .found = fmt::to_string(source->size_bytes())});
@@ -35,11 +35,11 @@ std::string read_text(const std::string& uri) {
   return text;
 }
 
-// What the table has of this label.
+// Describes the table's entry for this label.
 std::string said_of(std::span<const std::string> names, size_t label) {
   if (names.empty()) return "no class names";
   if (label < names.size()) return fmt::format("'{}' as class {}", names[label], label);
-  return fmt::format("no class {}: the last is {}", label, names.size() - 1);
+  return fmt::format("no class {}: the last class is {}", label, names.size() - 1);
 }
 
 }  // namespace
@@ -51,18 +51,18 @@ std::vector<std::string> read_class_names(const std::string& uri, const OpenOpti
       opens ? open_container(uri, options)->classes() : parse_class_names(read_text(uri), uri);
   if (!names.empty()) return names;
   throw InvalidArgumentError(
-      "the file names no class",
+      "the file has no class names",
       {.path = uri,
-       .expected = fmt::format("a file with class names, or {}", kTextLayout),
-       .remedy = "Write the names of the classes into a text file"});
+       .expected = fmt::format("a dataset with class names, or {}", kTextLayout),
+       .remedy = "Write the class names into a text file"});
 }
 
 std::vector<std::string> parse_class_names(std::string_view text, const std::string& uri) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (text.find('\0') != std::string_view::npos) {
-    throw CorruptError("the file of class names is no text",
-                       {.path = uri, .expected = kTextLayout, .found = "a byte that is 0"});
+    throw CorruptError("the class-name file is not a text file",
+                       {.path = uri, .expected = kTextLayout, .found = "a zero byte"});
   }
   text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
   std::vector<std::string> names;
@@ -78,7 +78,7 @@ std::vector<std::string> parse_class_names(std::string_view text, const std::str
     }
     if (const auto [first, is_new] = lines.emplace(name, line); !is_new) {
       throw CorruptError(
-          fmt::format("line {}: line {} has this class name already", line, first->second),
+          fmt::format("line {}: duplicate class name, first used on line {}", line, first->second),
           {.path = uri, .found = fmt::format("'{}'", name), .remedy = "Remove one of the two"});
     }
     names.emplace_back(name);
@@ -91,14 +91,14 @@ void check_class_names(std::span<const std::string> names) {
   for (const std::string& name : names) {
     const auto [first, is_new] = labels.emplace(name, labels.size());
     if (name.empty()) {
-      throw InvalidArgumentError("a class has no name",
-                                 {.expected = fmt::format("a name of class {}", labels.size() - 1),
+      throw InvalidArgumentError("the name of a class is empty",
+                                 {.expected = fmt::format("a name for class {}", labels.size() - 1),
                                   .found = "an empty name"});
     }
     if (is_new) continue;
     throw InvalidArgumentError(
         "two classes have the same name",
-        {.expected = "a name that no other class has",
+        {.expected = "a different name for each class",
          .found = fmt::format("'{}' as class {} and {}", name, first->second, labels.size())});
   }
 }
@@ -119,7 +119,7 @@ void check_same_classes(std::span<const std::string> names, const Container& con
                              {.path = path,
                               .expected = difference->expected,
                               .found = difference->found,
-                              .remedy = "Pack it, or open its folder, with the same classes "
+                              .remedy = "Pack the file or open the folder with the same classes "
                                         "(--classes, in Python `classes`)"});
 }
 
@@ -139,8 +139,7 @@ std::string ClassLabels::remedy_for(const std::string& name) const {
   constexpr std::string_view kNear = "Did you mean";
   const std::span<const std::string> some = names_.first(std::min(names_.size(), kMostCompared));
   const std::string near = suggest(name, {some.begin(), some.end()});
-  return near.starts_with(kNear) ? near
-                                 : "Add the name to the classes, or leave it out of the data";
+  return near.starts_with(kNear) ? near : "Add the name to the classes, or remove it from the data";
 }
 
 }  // namespace fuelrail

@@ -1,5 +1,5 @@
-// The names of a dataset's classes, by label: how they are read, compared and looked up. One table
-// of names gives the same numbers to every file that is made or opened with it.
+// The names of a dataset's classes, by label: reading, comparing and looking them up. Files that
+// are packed or opened with the same table of names have the same label numbers.
 #pragma once
 
 #include <cstddef>
@@ -15,41 +15,42 @@
 
 namespace fuelrail {
 
-// The class names of the file `uri`: of what `open_container` opens by its name (a `.rec`, a folder
-// ...), those that it has; of any other file, its text: a name on each line, the first being class
-// 0. Spaces around a name and a carriage return do not count, nor do empty lines at the end.
-// Errors: NotFoundError; IoError; CorruptError with the line's number for an empty line, a name
-// that an earlier line has, and for what is no text; InvalidArgumentError for a file that names no
-// class; those of open_container.
+// The class names of the file `uri`. For a dataset that `open_container` recognizes by its name (a
+// `.rec`, a folder ...), its own class names. Any other file is read as text: one name per line,
+// class 0 first. Spaces around a name, carriage returns and empty lines at the end are ignored.
+// Errors: NotFoundError; IoError; CorruptError, with the line number, for an empty line or a
+// repeated name, and for a file that is not text; InvalidArgumentError for a file without class
+// names; those of open_container.
 std::vector<std::string> read_class_names(const std::string& uri, const OpenOptions& options = {});
 
-// The names of a text as `read_class_names` reads it; `uri` names it in errors.
+// Parses a text as `read_class_names` does. `uri` names the text in errors.
 std::vector<std::string> parse_class_names(std::string_view text, const std::string& uri);
 
-// Errors: InvalidArgumentError for an empty name, and for one that is there twice.
+// Errors: InvalidArgumentError for an empty name or a repeated one.
 void check_class_names(std::span<const std::string> names);
 
-// Where two tables of class names differ first, as an error says it. Empty: nowhere.
+// The first difference between two tables of class names, in the words of an error. Empty: the
+// tables are equal.
 struct ClassDifference {
   std::string expected;  // "'bee' as class 1"
-  std::string found;     // "'cat' as class 1", "no class 1: the last is 0", "no class names"
+  std::string found;     // "'cat' as class 1", "no class 1: the last class is 0"
 };
 std::optional<ClassDifference> first_difference(std::span<const std::string> expected,
                                                 std::span<const std::string> found);
 
-// Errors: InvalidArgumentError that says `failure` and the first difference, where `names` is not
-// what the container has. `path` names the container.
+// Errors: InvalidArgumentError with `failure` and the first difference, unless the container's
+// class names are `names`. `path` names the container.
 void check_same_classes(std::span<const std::string> names, const Container& container,
                         const std::string& failure, const std::string& path);
 
-// Labels by name. Lifetime: the names'.
+// Finds labels by class name. Lifetime: `names` outlives it.
 class ClassLabels {
  public:
   explicit ClassLabels(std::span<const std::string> names);
 
   std::optional<size_t> find(std::string_view name) const;
 
-  // What to do about a name that is not in the table.
+  // The remedy for a name that is not in the table.
   std::string remedy_for(const std::string& name) const;
 
  private:

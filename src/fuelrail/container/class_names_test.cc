@@ -31,12 +31,13 @@ TEST(ClassNames, a_text_has_a_name_on_each_line) {
 
 TEST(ClassNames, a_text_that_would_shift_numbers_is_refused_with_its_line) {
   EXPECT_EQ(complaint_about("cat\n\ndog\n"),
-            "names.txt: line 2: the name of class 1 is empty: expected a text with the name of a "
-            "class on each line. Remove the line.");
-  EXPECT_EQ(complaint_about("cat\ndog\ncat\n"),
-            "names.txt: line 3: line 1 has this class name already: found 'cat'. Remove one of the "
-            "two.");
-  EXPECT_THAT(complaint_about(std::string("ca\0t\n", 5)), HasSubstr("is no text"));
+            "names.txt: line 2: the name of class 1 is empty: expected a text file with one class "
+            "name per line. Remove the line.");
+  EXPECT_EQ(
+      complaint_about("cat\ndog\ncat\n"),
+      "names.txt: line 3: duplicate class name, first used on line 1: found 'cat'. Remove one "
+      "of the two.");
+  EXPECT_THAT(complaint_about(std::string("ca\0t\n", 5)), HasSubstr("is not a text file"));
 }
 
 TEST(ClassNames, are_read_from_a_text_a_folder_and_a_list) {
@@ -57,7 +58,7 @@ TEST(ClassNames, a_file_that_names_none_is_refused) {
   for (const char* name : {"empty.txt", "numbers.lst"}) {
     EXPECT_THAT(
         testing::refusal_of<InvalidArgumentError>([&] { read_class_names(directory / name); }),
-        HasSubstr("names no class"));
+        HasSubstr("the file has no class names"));
   }
   EXPECT_THROW(read_class_names(directory / "none.txt"), NotFoundError);
   EXPECT_THROW(read_class_names(directory / "none.rec"), NotFoundError);
@@ -68,12 +69,12 @@ TEST(ClassNames, a_table_with_an_empty_or_a_repeated_name_is_refused) {
   EXPECT_EQ(testing::refusal_of<InvalidArgumentError>([] {
               check_class_names(Names{"cat", "dog", "cat"});
             }),
-            "two classes have the same name: expected a name that no other class has, found 'cat' "
+            "two classes have the same name: expected a different name for each class, found 'cat' "
             "as class 0 and 2");
   EXPECT_EQ(testing::refusal_of<InvalidArgumentError>([] {
               check_class_names(Names{"cat", ""});
             }),
-            "a class has no name: expected a name of class 1, found an empty name");
+            "the name of a class is empty: expected a name for class 1, found an empty name");
 }
 
 TEST(ClassNames, the_first_difference_of_two_tables_is_said) {
@@ -83,7 +84,7 @@ TEST(ClassNames, the_first_difference_of_two_tables_is_said) {
     return difference.expected + " | " + difference.found;
   };
   EXPECT_EQ(said({"ant", "bee"}, {"ant", "cat"}), "'bee' as class 1 | 'cat' as class 1");
-  EXPECT_EQ(said({"ant", "bee"}, {"ant"}), "'bee' as class 1 | no class 1: the last is 0");
+  EXPECT_EQ(said({"ant", "bee"}, {"ant"}), "'bee' as class 1 | no class 1: the last class is 0");
   EXPECT_EQ(said({"ant"}, {}), "'ant' as class 0 | no class names");
 }
 

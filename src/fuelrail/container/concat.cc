@@ -19,7 +19,7 @@ std::string path_of(const Container& part) {
   return part.size() == 0 ? std::string() : part.place(0).path;
 }
 
-// "label: tensor int64 []" of each field.
+// "label: tensor int64 []" for each field.
 std::string describe(const Schema& schema) {
   std::string text;
   for (const FieldSpec& field : schema.fields) {
@@ -31,17 +31,17 @@ std::string describe(const Schema& schema) {
 void check_part_schema(const Container& part, size_t number, const Schema& expected) {
   if (part.schema() == expected) return;
   throw InvalidArgumentError(
-      fmt::format("part {} cannot be joined to those before: its fields differ", number),
+      fmt::format("part {} cannot be joined to the parts before it: their fields differ", number),
       {.path = path_of(part),
        .expected = describe(expected),
        .found = describe(part.schema()),
        .remedy =
-           "Join containers with the same fields, or pack them anew with labels of one kind"});
+           "Join containers with the same fields, or repack them with labels of the same kind"});
 }
 
 class Concat final : public Container {
  public:
-  // Requires: `parts` is not empty. Errors: as `concat`.
+  // Requires: `parts` is not empty. Errors: those of `concat`.
   explicit Concat(std::vector<Part> parts) : parts_(std::move(parts)) {
     for (size_t number = 0; number < parts_.size(); ++number) add(*parts_[number], number);
   }
@@ -92,14 +92,15 @@ class Concat final : public Container {
     if (!part.classes().empty()) {
       check_same_classes(
           classes_, part,
-          fmt::format("part {} cannot be joined to those before: its class names differ", number),
+          fmt::format("part {} cannot be joined to the parts before it: their class names differ",
+                      number),
           path_of(part));
     }
     records_.add(part.size());
   }
 
   std::vector<Part> parts_;
-  Ranges records_;  // of each part
+  Ranges records_;  // per part
   std::vector<std::string> classes_;
 };
 
@@ -107,7 +108,7 @@ class Concat final : public Container {
 
 std::shared_ptr<const Container> concat(std::vector<std::shared_ptr<const Container>> parts) {
   if (parts.empty()) {
-    throw InvalidArgumentError("there is nothing to join", {.expected = "at least one container"});
+    throw InvalidArgumentError("no containers to join", {.expected = "at least one container"});
   }
   if (parts.size() == 1) return std::move(parts[0]);
   return std::make_shared<Concat>(std::move(parts));

@@ -1,4 +1,4 @@
-// Several containers as one: records of the first, then of the second, and so on.
+// Several containers as one: the records of the first, then those of the second, and so on.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,13 @@
 
 namespace fuelrail {
 
-// A record is found in O(log parts). Ids and places are the parts' own. Class names are those of
-// the first part that has any. One part is returned as it is. Errors: InvalidArgumentError when
-// `parts` is empty, when schemas differ, or when two parts have different class names.
+// Finds a record in O(log parts). Ids and places are those of the parts. Class names are those of
+// the first part that has any. A single part is returned unchanged. Errors: InvalidArgumentError
+// when `parts` is empty, when schemas differ, or when two parts have different class names.
 std::shared_ptr<const Container> concat(std::vector<std::shared_ptr<const Container>> parts);
 
-// What `concat` joined; empty for any other container. Lifetime: the container's.
+// The containers that `concat` joined; empty for any other container. Lifetime: that of the
+// container.
 std::span<const std::shared_ptr<const Container>> parts_of(const Container& container);
 
 }  // namespace fuelrail

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Image and label records named after their part; the id is the index.
+// Records with an image and a label, both named after their part; the id is the index.
 std::shared_ptr<const Container> part(const std::string& name, uint64_t records,
                                       std::vector<std::string> classes = {},
                                       Schema schema = image_and_label()) {
@@ -38,7 +38,7 @@ TEST(Concat, every_record_is_found_in_its_part) {
   std::vector<std::shared_ptr<const Container>> parts;
   std::vector<std::string> expected;
   for (uint64_t p = 0; p < 40; ++p) {
-    const uint64_t records = p * 7 % 5;  // also none
+    const uint64_t records = p * 7 % 5;  // sometimes 0
     const std::string name = "part" + std::to_string(p) + "-";
     parts.push_back(part(name, records));
     for (uint64_t i = 0; i < records; ++i) expected.push_back(name + std::to_string(i));
@@ -78,7 +78,7 @@ TEST(Concat, differing_class_names_are_refused_naming_the_first_difference) {
   EXPECT_THAT(message, HasSubstr("b: part 1"));
   EXPECT_THAT(message, HasSubstr("expected 'dog' as class 1, found 'fox' as class 1"));
   EXPECT_THAT(refusal({part("a", 1, {"cat"}), part("b", 1, {"cat", "fox"})}),
-              HasSubstr("expected no class 1: the last is 0, found 'fox' as class 1"));
+              HasSubstr("expected no class 1: the last class is 0, found 'fox' as class 1"));
 }
 
 TEST(Concat, differing_fields_are_refused_naming_both) {

@@ -10,28 +10,27 @@ Fingerprint Container::fingerprint(const KeepGoing& keep_going) const {
     auto made = std::make_unique<const Fingerprint>(make_fingerprint(keep_going));
     if (fingerprint_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) {
       known = made.release();
-    }  // else another thread was first: `known` is its
+    }  // else another thread was first, and `known` is its fingerprint
   }
   return *known;
 }
 
 void check_length(const Extent& extent, uint64_t max_record_bytes) {
   if (extent.length <= max_record_bytes) return;
-  throw CorruptError(
-      "the record is longer than is allowed",
-      {.offset = extent.offset,
-       .expected = fmt::format("at most {} bytes", max_record_bytes),
-       .found = fmt::format("{}", extent.length),
-       .remedy = "If the record is meant to be that long, raise `max_record_bytes` of the loader, "
-                 "or write its bytes to a file with 'fuelrail cat'"});
+  throw CorruptError("the record is longer than allowed",
+                     {.offset = extent.offset,
+                      .expected = fmt::format("at most {} bytes", max_record_bytes),
+                      .found = fmt::format("{}", extent.length),
+                      .remedy = "If the length is correct, raise the loader's `max_record_bytes`, "
+                                "or write its bytes to a file with 'fuelrail cat'"});
 }
 
 void read_sample(const Container& container, uint64_t i, std::vector<std::byte>& framed,
                  Sample& out) {
   if (i >= container.size()) {
     throw OutOfRangeError(
-        "there is no such record",
-        {.expected = container.size() == 0 ? "none: there are no records"
+        "the record index is out of range",
+        {.expected = container.size() == 0 ? "no index: the container has no records"
                                            : fmt::format("0 to {}", container.size() - 1),
          .found = fmt::format("{}", i)});
   }

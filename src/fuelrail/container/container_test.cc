@@ -70,11 +70,11 @@ TEST(ReadSample, says_how_many_records_there_are) {
     }
   };
   const auto container = Memory().make();
-  EXPECT_EQ(message(*container, 4), "there is no such record: expected 0 to 3, found 4");
-  EXPECT_THAT(message(*subset(container, {}), 0), HasSubstr("there are no records"));
+  EXPECT_EQ(message(*container, 4), "the record index is out of range: expected 0 to 3, found 4");
+  EXPECT_THAT(message(*subset(container, {}), 0), HasSubstr("the container has no records"));
 }
 
-// A container that believes in bytes that are not there.
+// A container whose extent is beyond the end of its source.
 class Overlong final : public Container {
  public:
   uint64_t size() const override { return 1; }

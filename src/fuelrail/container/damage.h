@@ -1,4 +1,4 @@
-// A part of a record file that is passed over because it is damaged or missing.
+// A part of a record file that is skipped because it is damaged or missing.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace fuelrail {
 
 struct Damage {
   std::string path;
-  uint64_t offset = 0;               // of the first byte passed over
-  uint64_t skipped_bytes = 0;        // 0: the file ends at `offset`, too early
-  std::optional<uint64_t> record{};  // the first record lost, where its number is known
+  uint64_t offset = 0;               // of the first skipped byte
+  uint64_t skipped_bytes = 0;        // 0: the file is truncated at `offset`
+  std::optional<uint64_t> record{};  // the first lost record, if its number is known
   std::string reason{};              // one clause
 };
 

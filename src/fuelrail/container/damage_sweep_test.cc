@@ -1,5 +1,6 @@
-// Every byte of small record files and of their sidecars changed, and every cut: what is read then
-// is what was there, or an error; never other data or another number of records.
+// Changes every byte of small record files and of their sidecars, and truncates them at every
+// length. Each read must then give the original data or an error, never other data or another
+// number of records.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@
 namespace fuelrail {
 namespace {
 
-// What a dataset gives; a record that cannot be read is empty.
+// The content of a dataset; a record that cannot be read is empty.
 struct Seen {
   std::vector<std::string> fields;
   std::vector<std::string> classes;
@@ -52,7 +53,7 @@ Seen seen(const Container& container) {
   return all;
 }
 
-// A pair of files in memory; there is no cache.
+// A pair of files in memory, without a cache.
 class DamageSweep : public ::testing::Test {
  protected:
   DamageSweep() {
@@ -70,7 +71,7 @@ class DamageSweep : public ::testing::Test {
     return std::string(as_text(bytes));
   }
 
-  // Makes the pair, with class names; with checksums of payloads, where they are asked for.
+  // Creates the pair with class names, and with payload checksums if requested.
   void make(const std::string& data, bool checksums) {
     put(uri_, data);
     memory_file_system().remove(sidecar_);
@@ -98,8 +99,8 @@ class DamageSweep : public ::testing::Test {
     for (const auto& record : right_.records) ASSERT_TRUE(record);
   }
 
-  // Opens what is there. Returns: what was wrong with what came, or nothing. `warned`: class names
-  // may be missing where a warning said why.
+  // Opens the dataset. Returns: the problem with its content, or an empty text. `warned`: class
+  // names may be missing, because a warning was given.
   std::string wrong() {
     std::vector<std::string> warnings;
     std::optional<Seen> now;
@@ -125,7 +126,8 @@ class DamageSweep : public ::testing::Test {
     return "";
   }
 
-  // Flips three ways each byte that `stride` comes to, beginning at both ends, and cuts before it.
+  // Flips each byte at a multiple of `stride` from either end in three ways, and truncates the file
+  // before it.
   void sweep(const std::string& uri, const std::string& whole, size_t stride = 1) {
     for (size_t at = 0; at < whole.size(); at += stride) {
       for (const int mask : {0x01, 0x80, 0xff}) {
@@ -150,7 +152,7 @@ class DamageSweep : public ::testing::Test {
   uint64_t bad_records_ = 0;
 };
 
-// One record is in several parts, and some are padded.
+// One record has several parts, and some records are padded.
 std::vector<std::string> small_payloads() {
   using recordio::image_payload;
   return {image_payload(1, {1}, "abc"), image_payload(2, {0}, "ab" + recordio::kMagicText + "cdef"),
@@ -164,7 +166,7 @@ TEST_F(DamageSweep, no_change_of_a_small_record_file_gives_other_data) {
   EXPECT_GE(errors_, data_.size());  // each cut
 }
 
-// Both ends are all of the file.
+// Both ends cover the whole file.
 TEST_F(DamageSweep, no_change_of_a_small_record_file_without_checksums_gives_other_data) {
   make(recordio::framed_file(small_payloads()), false);
   sweep(uri_, data_);
@@ -175,7 +177,8 @@ TEST_F(DamageSweep, no_change_of_a_file_of_one_record_gives_other_data) {
   sweep(uri_, data_);
 }
 
-// Longer than both ends; some bytes of it, by a stride that comes to all residues.
+// The file is longer than both ends. Tests some of its bytes, with a stride that reaches all
+// residues.
 TEST_F(DamageSweep, no_change_of_a_longer_record_file_gives_other_data) {
   std::vector<std::string> payloads;
   for (uint64_t i = 0; i < 5; ++i) {

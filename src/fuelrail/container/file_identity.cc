@@ -34,7 +34,7 @@ FileIdentity identify(Sink& data) {
 }
 
 ChangedEnds changed_ends(const FileIdentity& was, const FileIdentity& now) {
-  // The ends of files shorter than 4 KiB are the files, which differ where their sizes do.
+  // In a file shorter than 4 KiB, both ends are the whole file, which differs if its size does.
   const bool both =
       was.size_bytes != now.size_bytes && std::min(was.size_bytes, now.size_bytes) < kIdentityBytes;
   return {.first = both || was.first_crc != now.first_crc,

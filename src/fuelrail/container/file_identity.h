@@ -1,4 +1,4 @@
-// What ties a sidecar to its data file: the file's size and checksums of both its ends.
+// Identifies the data file of a sidecar: the file's size, and the checksums of both its ends.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace fuelrail {
 
-inline constexpr uint64_t kIdentityBytes = 4096;  // of each end
+inline constexpr uint64_t kIdentityBytes = 4096;  // checked at each end
 
-// Size, and CRC-32 of the first and the last 4 KiB (of the whole file where it is shorter).
+// The file's size, and the CRC-32 of its first and last 4 KiB (of the whole file if it is shorter).
 struct FileIdentity {
   uint64_t size_bytes = 0;
   uint32_t first_crc = 0;
@@ -20,21 +20,22 @@ struct FileIdentity {
 };
 FileIdentity identify(const Source& data);
 
-// The same of a file of this size, of which these are the first and the last 4 KiB (or all of it).
+// The identity of a file of `size_bytes` with these first and last 4 KiB (or, if shorter, all of
+// it).
 FileIdentity identity_of_ends(uint64_t size_bytes, Bytes first, Bytes last);
 
-// The same of a file that is being written, so that its sidecar can be written before it has a
-// name. Errors: the sink's.
+// The identity of a file that is still being written, so that its sidecar can be written before the
+// file is committed. Errors: those of the sink.
 FileIdentity identify(Sink& data);
 
-// The ends of a file that are not as they were.
+// The ends of a file that have changed.
 struct ChangedEnds {
   bool first = false;
   bool last = false;
 
   bool any() const { return first || last; }
   bool both() const { return first && last; }
-  // Whether these bytes of a file of `size` lie in such an end, in part at least.
+  // Whether these bytes of a file of `size` overlap a changed end.
   bool touch(uint64_t offset, uint64_t length, uint64_t size) const {
     return (first && offset < kIdentityBytes) || (last && offset + length + kIdentityBytes > size);
   }

@@ -50,7 +50,7 @@ class IntegersChecksum {
   uint32_t crc_ = 0;
 };
 
-// A selection's fingerprint, fed run by run.
+// A selection's fingerprint, built run by run.
 class Selection {
  public:
   explicit Selection(const Fingerprint& parent) : parent_(parent) {
@@ -76,7 +76,7 @@ class Selection {
   const Fingerprint& parent_;
   IntegersChecksum checksum_;
   uint64_t count_ = 0;
-  bool whole_ = true;  // nothing but the parent's first records yet
+  bool whole_ = true;  // so far a prefix of the parent
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// How fingerprints are made: of a container's records, of several containers one after the other,
-// of a selection. Frozen: saved training states hold fingerprints.
+// Computes fingerprints: of a container's records, of several containers in a row, of a selection.
+// Frozen: saved training states contain fingerprints.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace fuelrail {
 
-// Fed with the lengths of the extents, in order.
+// Takes the lengths of the extents, in order.
 class FingerprintBuilder {
  public:
   void add(uint64_t length);
@@ -20,22 +20,22 @@ class FingerprintBuilder {
   Fingerprint fingerprint_;
 };
 
-// The fingerprint of `first`'s records followed by `second`'s: the same as if they lay in one file.
-// In O(log second.records).
+// The fingerprint of `first`'s records followed by `second`'s, as if they were in one file. In
+// O(log second.records).
 Fingerprint join(const Fingerprint& first, const Fingerprint& second);
 
-// The fingerprint of a selection: records = how many; bytes = the parent's; checksum = CRC-32 of
-// the parent's records, bytes (u64) and checksum (u32), then of begin (u64), step (i64), count
-// (u64) of each run of indices in arithmetic progression, all little-endian. Runs are as long as
-// they can be, from the front; a run of one has step 0. A selection of all records in their order
-// has the parent's own fingerprint.
+// The fingerprint of a selection: records = its size; bytes = the parent's; checksum = CRC-32 of
+// the parent's records, bytes (u64) and checksum (u32), followed by begin (u64), step (i64) and
+// count (u64) of each run of indices in arithmetic progression, all little-endian. Runs are taken
+// greedily from the front; a run of one index has step 0. A selection of all records in order has
+// the parent's own fingerprint.
 Fingerprint select(const Fingerprint& parent, std::span<const uint64_t> indices);
 
-// The same for begin, begin + step, ..., in O(1). Requires: step != 0.
+// The same for the indices begin, begin + step, ..., in O(1). Requires: step != 0.
 Fingerprint select(const Fingerprint& parent, uint64_t begin, uint64_t count, int64_t step);
 
-// Of class names: how many, and the CRC-32 of each name's length (u64) and bytes, in order:
-// "1000-9bd366ae". Empty where there are none.
+// The fingerprint of class names: their number, and the CRC-32 of each name's length (u64) and
+// bytes, in order: "1000-9bd366ae". Empty if there are no names.
 std::string fingerprint_of_classes(std::span<const std::string> names);
 
 }  // namespace fuelrail

@@ -24,7 +24,7 @@ std::vector<uint64_t> random_lengths(size_t count) {
 
 TEST(Fingerprint, has_frozen_values) {
   EXPECT_EQ(to_string(of({})), "0-0-00000000");
-  // zlib.crc32(struct.pack("<3Q", 1, 2, 3)), and the text for people.
+  // zlib.crc32(struct.pack("<3Q", 1, 2, 3)), and the fingerprint as text.
   const std::vector<uint64_t> lengths{1, 2, 3};
   EXPECT_EQ(to_string(of(lengths)), "3-6-2bcb8d87");
   const std::vector<uint64_t> indices{0, 2, 2, 1};
@@ -85,7 +85,7 @@ TEST(Fingerprint, different_selections_and_parents_differ) {
   EXPECT_EQ(select(parent, {}).records, 0u);
 }
 
-// Frozen: saved states hold it.
+// Frozen: saved states contain it.
 TEST(Fingerprint, of_class_names_knows_each_and_their_order) {
   const auto print = [](const std::vector<std::string>& names) {
     return fingerprint_of_classes(names);

@@ -26,7 +26,7 @@ constexpr FileFormat kLst = list_of_images(".lst");
 constexpr FileFormat kCsv = list_of_images(".csv");
 constexpr FileFormat kTsv = list_of_images(".tsv");
 
-// The last is lent by a test.
+// The last entry is for LentFormat.
 std::array<const FileFormat*, 6> table{
     &recordio::kFormat, &ffrecord::kFormat, &kLst, &kCsv, &kTsv, nullptr};
 
@@ -52,7 +52,7 @@ const Ability& ability(FormatWork work) {
                        [work](const Ability& ability) { return ability.work == work; });
 }
 
-// Lists of images are no record files.
+// Lists of images are not record files.
 bool is_record_format(const FileFormat& format) {
   return std::any_of(kAbilities.begin(), kAbilities.end(), [&](const Ability& ability) {
     return ability.work != FormatWork::kOpen && ability.has(format);
@@ -67,15 +67,15 @@ std::string alternatives(std::vector<std::string> texts) {
   return texts.empty() ? last : fmt::format("{} or {}", fmt::join(texts, ", "), last);
 }
 
-// What a file that is opened by mistake is, told by its first bytes, and what to do with it.
+// A file of another kind that was opened by mistake: its first bytes, its name, and the remedy.
 struct Stranger {
   FileSignature signature;
   const char* name;
-  const char* remedy;  // null: pack what is in it
+  const char* remedy;  // null: pack its images
 };
 using namespace std::string_view_literals;
-constexpr const char* kOpenFolder = "Open the folder that holds its class folder, not the image";
-constexpr const char* kUnpack = "Unpack it, and open the folder";
+constexpr const char* kOpenFolder = "Open the folder that contains its class folder, not the image";
+constexpr const char* kUnpack = "Unpack it and open the folder";
 constexpr std::array kStrangers{
     Stranger{{0, "GIF8"sv}, "a GIF image", kOpenFolder},
     Stranger{{0, "\x1F\x8B"sv}, "a gzip archive", kUnpack},
@@ -93,13 +93,13 @@ bool has_signature(std::string_view head, const FileSignature& signature) {
                                                   signature.bytes.size(), signature.bytes) == 0;
 }
 
-// What a file is by its first bytes, and what to do with it.
+// A guess at a file's type from its first bytes, and the remedy.
 struct Guess {
   std::string what{};
   std::string remedy{};
 };
 
-// Fuelrail's and MXNet's own files beside a record file.
+// For companions of record files: fuelrail's sidecars and MXNet's indices.
 std::string remedy_for_companion(const std::string& uri) {
   if (ends_with_ignoring_case(uri, ".frx")) return "Open the file that it belongs to";
   for (const FileFormat* format : all_formats()) {
@@ -120,15 +120,16 @@ Guess guess(std::string_view head) {
   if (head.empty()) return {.what = "an empty file"};
   std::string unsigned_formats;
   for (const FileFormat* format : all_formats()) {
-    const std::string rename = fmt::format("Give it a name that ends in {}", format->extension);
+    const std::string rename =
+        fmt::format("Rename it so that its name ends in {}", format->extension);
     if (has_signature(head, format->signature)) {
-      return {.what = fmt::format("a file of the {} format", format->name), .remedy = rename};
+      return {.what = fmt::format("a file in the {} format", format->name), .remedy = rename};
     }
     if (!is_record_format(*format) || !format->signature.bytes.empty()) continue;
-    unsigned_formats += fmt::format("{}{}, if it is of the {} format",
+    unsigned_formats += fmt::format("{}{}, if it is in the {} format",
                                     unsigned_formats.empty() ? "" : "; ", rename, format->name);
   }
-  const bool text = is_text(head);  // which may begin with a BMP's "BM"
+  const bool text = is_text(head);  // may begin with "BM" like a BMP
   if (const ImageFormat* image = announced_format(as_bytes(head)); image != nullptr && !text) {
     return {fmt::format("a {} image", image->title), kOpenFolder};
   }
@@ -139,7 +140,7 @@ Guess guess(std::string_view head) {
             fmt::format("Pack its images into a {} file", extensions_for(FormatWork::kWrite))};
   }
   if (text) return {.what = "a text file"};
-  return {.what = "a file whose first bytes are not known", .remedy = unsigned_formats};
+  return {.what = "a file of an unknown format", .remedy = unsigned_formats};
 }
 
 [[noreturn]] void refuse_format(const std::string& uri, const Source& source) {
@@ -220,8 +221,8 @@ void throw_cannot(FormatWork work, const FileFormat& format, const std::string& 
 }
 
 void throw_not_given() {
-  throw StateError("the code of this file's format returned nothing",
-                   {.remedy = "Report this: the fault is in that code, not in the file"});
+  throw StateError("the code for this file's format returned nothing",
+                   {.remedy = "Report this as a bug: the file is not at fault"});
 }
 
 std::string stem_of(const std::string& uri, const FileFormat& format) {
@@ -246,13 +247,13 @@ void check_schema(const std::string& uri, const std::string& schema, const FileF
   }
   throw InvalidArgumentError(
       fmt::format("only {} files take a schema", alternatives(std::move(with_schemas))),
-      {.path = uri, .found = schema, .remedy = "Leave the schema out"});
+      {.path = uri, .found = schema, .remedy = "Omit the schema"});
 }
 
 void check_root(const std::string& uri, const std::string& root) {
   if (root.empty() || is_list_name(uri)) return;
-  throw InvalidArgumentError("a root is for a list of images only",
-                             {.path = uri, .found = root, .remedy = "Leave the root out"});
+  throw InvalidArgumentError("only a list of images takes a root",
+                             {.path = uri, .found = root, .remedy = "Omit the root"});
 }
 
 LentFormat::LentFormat(const FileFormat& row) { table.back() = &row; }

@@ -1,5 +1,5 @@
-// The table of file formats. A format is a row here and a folder that has all else of it. A folder
-// of files is not in the table: it is told by what it is, not by its name.
+// The table of file formats. A format consists of a row here and a source folder of its own.
+// Folders of files are not in the table, because they are not recognized by a name.
 #pragma once
 
 #include <cstdint>
@@ -21,83 +21,83 @@
 
 namespace fuelrail {
 
-// Bytes that every file of a format has in one place.
+// The bytes that every file of a format has at a fixed offset.
 struct FileSignature {
   size_t offset = 0;
   std::string_view bytes{};
 };
 
-// What OpenOptions::schema can say of a file.
+// A value of OpenOptions::schema that a format accepts.
 struct FormatSchema {
   std::string_view name{};
-  std::string_view meaning{};  // what such a file is: "a packed folder ..."
-  std::string_view reader{};   // the Python class for such files, where there is one
+  std::string_view meaning{};  // describes such a file: "a packed folder ..."
+  std::string_view reader{};   // the Python class for such files, if any
 };
 
-// Required are `extension` and `name`. What else a format does not have is left out; the commands
-// that need it then say so.
+// Only `extension` and `name` are required. A command that needs a missing entry reports an error.
 struct FileFormat {
-  std::string_view extension;  // of the file's name, in lower case: ".rec"
+  std::string_view extension;  // of file names, in lower case: ".rec"
   std::string_view name;       // "RecordIO"
   FileSignature signature{};
-  std::string_view reader{};  // the Python class that reads any record, where there is one
+  std::string_view reader{};  // the Python class that reads any record, if any
   FormatSchema schema{};
 
-  // Of the index beside the file, in place of the extension; with it, writers get a sink for it.
+  // The index's extension, which replaces `extension`. If given, writers get a sink for an index.
   std::string_view index_extension{};
-  bool joined_in_folders = false;  // a folder of such files is opened as one container
-  bool damage_hides_rest = false;  // records behind damage are found by `open_damaged` only
-  uint64_t max_payload_bytes = UINT64_MAX;  // of a record that is written
+  bool joined_in_folders = false;           // a folder of such files opens as one container
+  bool damage_hides_rest = false;           // only `open_damaged` finds the records after damage
+  uint64_t max_payload_bytes = UINT64_MAX;  // limit for written records
 
-  // None of the following returns null, nor a Salvage or a recipe without its parts.
+  // None of these functions may return null, or a Salvage or SidecarRecipe with missing parts.
 
   std::shared_ptr<const Container> (*open)(const std::string& uri,
                                            const OpenOptions& options) = nullptr;
 
-  // How the file's sidecar is made anew.
+  // Rebuilds a file's sidecar.
   SidecarRecipe (*sidecar_recipe)(std::shared_ptr<const Source> source, const Warn& warn) = nullptr;
 
-  // `expected`: how many records will come, or nearly. Where the data sink is not empty, the file
-  // is resumed; what is too short for that is cut to nothing.
+  // `expected`: the number of records to come, at least roughly. If the data sink is not empty, the
+  // file is resumed; a file too short to resume is emptied first.
   std::unique_ptr<RecordFileWriter> (*make_writer)(const RecordFileSinks& sinks,
                                                    uint64_t expected) = nullptr;
 
-  // `max_payload_bytes`: how long a record may be where it goes.
+  // `max_payload_bytes`: the longest record that the output accepts.
   std::unique_ptr<RecordStream> (*open_stream)(const std::string& uri, uint64_t max_payload_bytes,
                                                const OpenOptions& options) = nullptr;
 
-  // What is left of a damaged file; `report` hears of what is not. `progress`: of a first reading,
-  // where that takes one.
+  // Opens the readable records of a damaged file and calls `report` for the rest. `progress`: of
+  // the first scan, if one is needed.
   Salvage (*open_damaged)(const std::string& uri, const ReportDamage& report,
                           const OpenOptions& options, const ScanProgress& progress) = nullptr;
 };
 
-// What can be done with files of a format.
+// What can be done with the files of a format.
 enum class FormatWork : uint8_t { kOpen, kIndex, kWrite, kCopy, kSalvage };
 bool can(const FileFormat& format, FormatWork work);
 
-// The rows, in their order.
+// The rows, in table order.
 std::span<const FileFormat* const> all_formats();
 
-// Which formats can, by their extensions: ".rec or .ffr".
+// The extensions of the formats that support `work`: ".rec or .ffr".
 std::string extensions_for(FormatWork work);
 
-// What can be opened: "a folder of images or of FFRecord files, or a file: RecordIO (.rec), ...".
+// Everything that can be opened: "a folder of images or of FFRecord files, or a file: RecordIO
+// (.rec), ...".
 std::string known_formats();
 
-// By the name's extension, in either case; null for any other name.
+// The format for a file name's extension, in upper or lower case; null if there is none.
 const FileFormat* find_format(std::string_view name);
 
-// The same. Errors: UnsupportedError for any other name, with what the file's first bytes say it
-// is; those of FileSystem::open.
+// As find_format. Errors: UnsupportedError for any other name, with a guess at the file's type from
+// its first bytes; those of FileSystem::open.
 const FileFormat& format_of_file(const std::string& uri);
 
-// The format of a record file, by its name with the extension in lower case. Errors:
-// InvalidArgumentError for any other name, or one that is nothing but its extension;
-// UnsupportedError where files of the format cannot be so used. Both say which can.
+// The format of a record file, by its name with a lower-case extension. Errors:
+// InvalidArgumentError for any other name, and for a name that is only an extension;
+// UnsupportedError if the format does not support `work`. Both list the extensions that do.
 const FileFormat& format_for(FormatWork work, const std::string& uri);
 
-// Throws UnsupportedError: files of the format cannot be so used, and which can.
+// Throws UnsupportedError: the format does not support `work`. Lists the extensions that do.
 [[noreturn]] void throw_cannot(FormatWork work, const FileFormat& format, const std::string& uri);
 
 inline bool is_given(const Salvage& salvage) { return salvage.file != nullptr; }
@@ -108,7 +108,7 @@ bool is_given(const Pointer& pointer) {
 }
 [[noreturn]] void throw_not_given();
 
-// Calls `use`, and names this file, and the record, in an error that names no file.
+// Calls `use`. Adds this file and the record to an error that has no path.
 template <typename Use>
 auto naming(const std::string& uri, const Use& use, std::optional<uint64_t> record = {}) {
   try {
@@ -119,8 +119,8 @@ auto naming(const std::string& uri, const Use& use, std::optional<uint64_t> reco
   }
 }
 
-// What an entry of a row gives for this file, with errors named as above. Errors: the entry's;
-// StateError where it breaks its contract and gives nothing.
+// Calls an entry of a row for this file; errors get the path as above. Errors: those of the entry;
+// StateError if the entry breaks its contract and returns nothing.
 template <typename Entry>
 auto given_by_row(const std::string& uri, const Entry& entry) {
   return naming(uri, [&] {
@@ -136,14 +136,15 @@ std::string stem_of(const std::string& uri, const FileFormat& format);
 // `X.idx` for `X.rec`. Requires: as stem_of, and the format has an index.
 std::string index_uri_of(const std::string& uri, const FileFormat& format);
 
-// Errors: InvalidArgumentError unless `schema` is empty or the format's, which may be null.
+// Errors: InvalidArgumentError unless `schema` is empty or one of `format`, which may be null.
 void check_schema(const std::string& uri, const std::string& schema, const FileFormat* format);
 
-// Errors: InvalidArgumentError for a root of what is no list of images, by its name.
+// Errors: InvalidArgumentError for a root if `uri` is not named like a list of images.
 void check_root(const std::string& uri, const std::string& root);
 
-// For tests: as long as it lives, `row` is the table's last. Lifetime: longer than this. Requires:
-// one at a time; made and destroyed while no other thread asks for a format.
+// For tests: adds `row` to the end of the table for its lifetime. Lifetime: `row` outlives it.
+// Requires: one object at a time; no other thread uses the table while it is constructed or
+// destroyed.
 class LentFormat {
  public:
   explicit LentFormat(const FileFormat& row);

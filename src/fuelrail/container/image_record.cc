@@ -10,7 +10,7 @@
 namespace fuelrail {
 namespace {
 
-// The fields' places in the header.
+// The offsets of the fields in the header.
 constexpr size_t kFlagAt = 0;
 constexpr size_t kHeaderLabelAt = 4;
 constexpr size_t kIdAt = 8;
@@ -35,8 +35,9 @@ FieldSpec label_field(const LabelSummary& labels) {
 
 Bytes as_integer(float label, Sample& out) {
   if (!is_integral_label(label)) {
-    throw CorruptError("the record's label is no whole number, unlike the others'",
-                       {.found = fmt::format("{}", label)});
+    throw CorruptError(
+        "the record's label is not a whole number, but the other records' labels are",
+        {.found = fmt::format("{}", label)});
   }
   store_le(out.scalars.data(), static_cast<int64_t>(label));
   return Bytes(out.scalars).first(sizeof(int64_t));
@@ -129,7 +130,7 @@ void fill_image_sample(const Schema& schema, uint64_t id, Bytes image, Bytes lab
     label.shape.push_back(width);
   } else if (width != expected) {
     throw CorruptError(
-        "the record has another number of labels than the others",
+        "the record has a different number of labels than the other records",
         {.expected = fmt::format("{}", expected), .found = fmt::format("{}", width)});
   }
   if (spec.dtype == DType::kInt64) label.bytes = as_integer(load_le<float>(labels.data()), out);

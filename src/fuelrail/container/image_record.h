@@ -1,8 +1,8 @@
-// What the payload of a record means, in every format whose records are bytes: an image record,
-// with MXNet's header and labels in front of the image, or anything else, which is raw bytes.
+// The meaning of a record's payload, in every format whose records are plain bytes: an image record
+// (MXNet's header and labels, then the image), or raw bytes.
 //
-// The header (MXNet's IRHeader) is 24 bytes, little-endian: flag u32, label f32, id u64, id2 u64;
-// with flag = n > 0, n float32 labels follow. Frozen: it is MXNet's format
+// The header (MXNet's IRHeader) is 24 bytes, little-endian: flag u32, label f32, id u64, id2 u64.
+// With flag = n > 0, n float32 labels follow. Frozen: it is MXNet's format
 // (docs/formats/recordio.md).
 #pragma once
 
@@ -22,7 +22,7 @@ namespace fuelrail {
 struct ImageRecord {
   uint64_t id = 0;
   uint64_t id2 = 0;
-  Bytes labels;  // label_count() float32, little-endian, at any alignment; a view into the payload
+  Bytes labels;  // label_count() float32, little-endian, unaligned; a view into the payload
   Bytes image;   // a view
 
   size_t label_count() const { return labels.size() / sizeof(float); }
@@ -31,37 +31,41 @@ struct ImageRecord {
 
 inline constexpr size_t kImageHeaderBytes = 24;
 
-// With header and labels; so that an image record fits into a file of any format.
+// Including header and labels. An image record of this size fits into a file of any format.
 inline constexpr uint64_t kMaxImageRecordBytes = (uint64_t{1} << 29) - 1;
 
-// Bytes of header and labels, from the payload's first four bytes. Requires: four readable bytes.
+// The bytes of header and labels, from the payload's first four bytes. Requires: four readable
+// bytes.
 uint64_t image_prefix_bytes(Bytes payload);
 
-// Whether there is a header, and all the labels that it announces.
+// Whether the payload holds a complete header with all the labels that it announces.
 bool has_image_prefix(Bytes payload);
 
 // Errors: CorruptError when the payload is shorter than its header says.
 ImageRecord parse_image_record(Bytes payload);
 
-// Appends header, labels and image to `out`. One label is written into the header (flag 0), any
-// other number after it with a header label of 0, as MXNet's Python `pack` does with a number and
-// an array. No label is flag 0 and label 0, which reads back as one label of 0.
+// Appends header, labels and image to `out`. A single label is stored in the header (flag 0). Any
+// other number of labels is stored after the header, whose own label is 0, as MXNet's Python `pack`
+// does. Without labels, flag and label are 0, which reads back as one label of 0.
 void append_image_record(uint64_t id, std::span<const float> labels, Bytes image,
                          std::vector<std::byte>& out);
 
-// Finds out what the records of a file are, record by record.
+// Determines, record by record, whether the records of a file are images, and what their labels
+// are.
 class ImageRecordTally {
  public:
-  // `begin`: the payload up to the end of its labels, or more; less where it is no image record.
+  // `begin`: the payload at least up to the end of its labels; may be shorter if it is not an image
+  // record.
   void add(Bytes begin);
 
-  // Whether `add` would make the labels of another kind than those before: a record to be sure of.
+  // Whether `add` would change the label summary, so that the record's checksum should be verified
+  // first.
   bool would_change_labels(Bytes begin) const;
 
   uint64_t records() const { return records_; }
 
-  // Empty unless more than half of the records are image records: the others are damaged then, and
-  // say so when they are read.
+  // Empty unless more than half of the records are image records. The other records are then
+  // damaged, and are errors when they are read.
   std::optional<LabelSummary> labels() const;
 
  private:
@@ -70,25 +74,26 @@ class ImageRecordTally {
   uint64_t image_records_ = 0;
 };
 
-// {image: image; label: tensor}. The label is an int64 scalar when every record has one and all are
-// whole numbers, a float32 scalar when one is not, else float32 [width], the width being -1 when it
-// differs.
+// {image: image; label: tensor}. The label is an int64 scalar if every record has one label and all
+// are whole numbers, a float32 scalar if every record has one, else float32 [width], with width -1
+// if it differs between records.
 Schema image_schema(const LabelSummary& labels);
 
-// A sample of `image_schema`. `labels`: float32, little-endian, at any alignment. Lifetime: `out`
-// views both, and itself. Errors: CorruptError for labels unlike the summary that the schema is of.
+// Fills a sample of `image_schema`. `labels`: float32, little-endian, unaligned. Lifetime: `out`
+// views `image`, `labels` and itself. Errors: CorruptError for labels that contradict the schema.
 void fill_image_sample(const Schema& schema, uint64_t id, Bytes image, Bytes labels, Sample& out);
 
-// Makes samples of the payloads of one file. Immutable.
+// Parses the payloads of one file into samples. Immutable.
 class PayloadParser {
  public:
-  // image_schema with `labels`, {data: bytes} without.
+  // The schema is image_schema with `labels`, {data: bytes} without.
   explicit PayloadParser(const std::optional<LabelSummary>& labels);
 
   const Schema& schema() const { return schema_; }
 
-  // An image record has its own id, any other `index`. Lifetime: `out` views `payload` and itself.
-  // Errors: CorruptError for a payload that is no image record, or has labels unlike the others'.
+  // The sample's id is that of the image record, or `index` for raw bytes. Lifetime: `out` views
+  // `payload` and itself. Errors: CorruptError for a payload that is not an image record or whose
+  // labels contradict the schema.
   void parse(uint64_t index, Bytes payload, Sample& out) const;
 
  private:

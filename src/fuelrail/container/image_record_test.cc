@@ -12,7 +12,7 @@
 namespace fuelrail {
 namespace {
 
-// Packed by MXNet 1.9.1 (pack.json of its golden files): id, labels, bytes of the payload.
+// Packed by MXNet 1.9.1 (pack.json of its golden files): id, labels, payload bytes.
 struct Packed {
   uint64_t id;
   std::vector<float> labels;
@@ -106,7 +106,7 @@ TEST(ImageRecordTally, more_than_half_must_be_image_records) {
   EXPECT_EQ(tally.labels(), std::nullopt);
   tally.add(image(0.5));
   EXPECT_EQ(tally.labels(), (LabelSummary{.width = 1, .integral = false}));
-  tally.add(std::vector<std::byte>(24, std::byte{1}));  // labels that are not there
+  tally.add(std::vector<std::byte>(24, std::byte{1}));  // announces labels that are missing
   EXPECT_EQ(tally.labels(), std::nullopt);
   EXPECT_EQ(tally.records(), 4);
 }
@@ -118,7 +118,7 @@ TEST(ImageRecordTally, a_record_that_would_change_the_labels_is_known_before) {
     return payload;
   };
   ImageRecordTally tally;
-  EXPECT_FALSE(tally.would_change_labels(image({3})));  // one whole number is what is expected
+  EXPECT_FALSE(tally.would_change_labels(image({3})));  // one whole number, as expected
   EXPECT_TRUE(tally.would_change_labels(image({0.5f})));
   EXPECT_TRUE(tally.would_change_labels(image({3, 4})));
   tally.add(image({3, 4}));
@@ -150,9 +150,11 @@ TEST(PayloadParser, labels_unlike_the_others_are_refused) {
         [&] { PayloadParser(summary).parse(0, payload, sample); });
   };
   EXPECT_EQ(refusal({.width = 1, .integral = true}, {1, 2}),
-            "the record has another number of labels than the others: expected 1, found 2");
-  EXPECT_EQ(refusal({.width = 1, .integral = true}, {0.5}),
-            "the record's label is no whole number, unlike the others': found 0.5");
+            "the record has a different number of labels than the other records: expected 1, "
+            "found 2");
+  EXPECT_EQ(
+      refusal({.width = 1, .integral = true}, {0.5}),
+      "the record's label is not a whole number, but the other records' labels are: found 0.5");
 }
 
 }  // namespace

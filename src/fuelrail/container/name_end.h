@@ -1,4 +1,4 @@
-// Extensions of names, in either case.
+// Extensions of file names, in upper or lower case.
 #pragma once
 
 #include <algorithm>

@@ -15,9 +15,8 @@
 namespace fuelrail {
 namespace {
 
-// The first image of a folder or of one below it, hidden names passed over; empty without any, also
-// where a folder cannot be read, as the question is only what else lies beside files that can be
-// opened.
+// The first image in a folder or below it, skipping hidden names. Empty if there is none, and if a
+// folder cannot be read, because the caller only checks for images beside files that it can open.
 std::string find_image(FileSystem& file_system, const std::string& folder, int depth) {
   constexpr int kMaxDepth = 8;
   std::vector<std::string> below;
@@ -48,13 +47,12 @@ std::string find_image(FileSystem& file_system, const std::string& folder, int d
   throw InvalidArgumentError(
       fmt::format("the folder has both {} files and {}", format.name, others),
       {.path = folder,
-       .expected = fmt::format("{} files alone, or one sub-folder a class, with its images in it",
-                               format.name),
+       .expected = fmt::format("only {} files, or one sub-folder of images per class", format.name),
        .found = fmt::format("{} and {}", file, other),
-       .remedy = "Open the files by their names, or move the others away"});
+       .remedy = "Open each file by its name, or move the other files away"});
 }
 
-// The files directly in a folder whose format says that they are opened together, by their names.
+// The files directly in a folder whose format is joined in folders, sorted by name.
 struct JoinedFiles {
   const FileFormat* format = nullptr;
   std::vector<std::string> uris{};
@@ -77,8 +75,8 @@ JoinedFiles joined_files_in(FileSystem& file_system, const std::string& folder,
   return found;
 }
 
-// One after the other. Files without records say nothing of their fields, so they are left out
-// where others have some.
+// Joins the files in order. A file without records has no known fields, so such files are skipped
+// if others have records.
 std::shared_ptr<const Container> open_joined(const std::vector<std::string>& uris,
                                              const OpenOptions& options) {
   std::vector<std::shared_ptr<const Container>> parts, empty;
@@ -125,7 +123,7 @@ std::shared_ptr<const Container> open_container(const std::string& uri,
   std::shared_ptr<const Container> container =
       info->is_directory ? open_directory(file_system, uri, options) : open_file(uri, options);
   if (!options.classes.empty()) {
-    check_same_classes(options.classes, *container, "the class names are not those that are given",
+    check_same_classes(options.classes, *container, "the class names differ from the given classes",
                        uri);
   }
   return container;

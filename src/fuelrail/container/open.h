@@ -1,4 +1,4 @@
-// From a URI to a container. The table of formats is in formats.cc.
+// Opens a container by its URI. The table of formats is in formats.cc.
 #pragma once
 
 #include <functional>
@@ -13,43 +13,43 @@
 namespace fuelrail {
 
 struct OpenOptions {
-  // What the records are, where the file can be read in more than one way. "class_folders": an
-  // FFRecord file is a packed folder of class folders, and its files are images with labels
-  // (ffrecord/packed_folder.h). Default: what the file says itself.
+  // How to read the records, if a file can be read in more than one way. "class_folders": the
+  // FFRecord file is a packed folder with one sub-folder per class; its files are read as images
+  // with labels (ffrecord/packed_folder.h). Default: as the file itself describes them.
   std::string schema{};
 
-  // Of a list of images: the folder that its paths are relative to. Default: the list's own. Given
-  // for anything else it is an InvalidArgumentError.
+  // For a list of images: the folder that relative paths start from. Default: the list's folder. An
+  // InvalidArgumentError for anything else.
   std::string root{};
 
-  // Sidecars are neither read nor written: a record file is scanned, and what only its sidecar
-  // knows (class names, unless `classes` gives them; checksums of payloads) is not known. Default:
-  // they are used, and made.
+  // Sidecars are neither read nor written. A record file is then scanned, and the data that only
+  // its sidecar holds is unavailable: class names (unless `classes` gives them) and payload
+  // checksums. Default: sidecars are read, and written if missing.
   bool ignore_sidecar = false;
 
-  // The names of the classes, by label. A folder and a list get the labels of their classes from
-  // it, and it may have more classes than they (class_names.h); a record file whose sidecar is
-  // ignored takes them as they are; any other file must have these names itself. Default: what is
-  // there says it.
+  // The class names, by label. A folder or a list numbers its classes by this table, which may have
+  // more classes than they use (class_names.h). A record file whose sidecar is ignored takes these
+  // names. Any other file must have exactly these names. Default: the names that the dataset has.
   std::vector<std::string> classes{};
 
-  Warn warn{};             // of a sidecar that is set aside, a cache that cannot be written
-  KeepGoing keep_going{};  // asked while a file is scanned or a folder listed
+  Warn warn{};             // of an ignored sidecar, an unwritable cache
+  KeepGoing keep_going{};  // called while a file is scanned or a folder listed
 
-  // Asked by the opening thread about each folder in a folder of images that cannot be read; true
-  // goes on without what is in it (its class keeps its label). Default: the error is thrown.
+  // Called by the opening thread for each folder in a folder of images that cannot be read. True:
+  // skip the folder's contents (its class keeps its label). Default: the error is thrown.
   std::function<bool(const IoError&)> leave_out{};
 };
 
-// A `.rec` opens as RecordIO, a `.ffr` as FFRecord, a `.lst`, `.csv` or `.tsv` as the image files
-// that it lists (files/list_container.h); a directory with `.ffr` files directly in it as
-// these, one after the other by name, and any other as files (one sub-folder a class:
-// files/files_container.h). Names in a directory that begin with a dot are passed over, with one
-// warning. Errors: NotFoundError; UnsupportedError for a scheme or a format that
-// fuelrail does not read, naming those that it does and what the file's first bytes say it is;
-// InvalidArgumentError for an unknown schema, for invalid class names or other ones than the file
-// has, and for a directory with both `.ffr` files and images; CorruptError and TruncatedError for a
-// damaged file; those of the format's own opening; StateError when told to stop.
+// Opens a `.rec` as RecordIO, a `.ffr` as FFRecord, and a `.lst`, `.csv` or `.tsv` as the image
+// files that it lists (files/list_container.h). A directory that directly contains `.ffr` files
+// opens as these files, joined in the order of their names. Any other directory opens as image
+// files, one sub-folder per class (files/files_container.h). Names in a directory that begin with a
+// dot are skipped, with one warning. Errors: NotFoundError; UnsupportedError for a scheme or format
+// that fuelrail does not read, with the supported ones and a guess at the file's type from its
+// first bytes; InvalidArgumentError for an unknown schema, for invalid class names or names that
+// differ from the file's, and for a directory with both `.ffr` files and images; CorruptError and
+// TruncatedError for a damaged file; those of the format; StateError when `keep_going` returns
+// false.
 std::shared_ptr<const Container> open_container(const std::string& uri,
                                                 const OpenOptions& options = {});
 

@@ -67,12 +67,12 @@ TEST(OpenContainer, an_unknown_file_is_named_by_its_first_bytes) {
       {"BM\x36\0\0\0"s, "found a BMP image"},
       {"BMW, Audi\n"s, "found a text file"},
       {"\x0A\x23\xD7\xCE\0\0\0\0"s,
-       "found a file of the RecordIO format. Give it a name that ends in .rec"},
+       "found a file in the RecordIO format. Rename it so that its name ends in .rec"},
       {"PK\x03\x04zip"s, "found a zip archive. Unpack it"},
       {std::string(257, '\0') + "ustar\0"s, "found a tar archive"},
       {"\0\0\0\x18"s + "ftypmp42", "found an ISO media file"},
       {"hello, world\n"s, "found a text file"},
-      {"\0\1\2\3"s, "found a file whose first bytes are not known"},
+      {"\0\1\2\3"s, "found a file of an unknown format"},
       {""s, "found an empty file"}};
   for (const auto& [bytes, expected] : cases) {
     write_file(directory / "train.data", bytes);
@@ -155,8 +155,8 @@ TEST(OpenContainer, a_file_of_other_class_names_than_those_given_is_refused_with
   EXPECT_THAT(testing::refusal_of<InvalidArgumentError>([&] {
                 open_container(directory / "a.rec", {.classes = {"ant", "bee"}});
               }),
-              HasSubstr("a.rec: the class names are not those that are given: expected 'ant' as "
-                        "class 0, found no class names. Pack it"));
+              HasSubstr("a.rec: the class names differ from the given classes: expected 'ant' as "
+                        "class 0, found no class names. Pack the file"));
 }
 
 // --- FFRecord ---
@@ -193,8 +193,8 @@ TEST(OpenContainer, a_directory_of_ffr_files_and_images_is_refused_with_both) {
   write_file(directory / "a.ffr", ffrecord::file_of({"record"}));
   write_file(directory / "cat/black/1.jpg", "image");
   EXPECT_THAT(testing::refusal_of<InvalidArgumentError>([&] { open_container(directory.path()); }),
-              HasSubstr("the folder has both FFRecord files and images: expected FFRecord files "
-                        "alone, or one sub-folder a class, with its images in it, found " +
+              HasSubstr("the folder has both FFRecord files and images: expected only "
+                        "FFRecord files, or one sub-folder of images per class, found " +
                         (directory / "a.ffr") + " and " + (directory / "cat/black/1.jpg")));
   std::filesystem::remove_all(directory / "cat");
   write_file(directory / "1.jpg", "image");
@@ -239,7 +239,7 @@ TEST(OpenContainer, a_schema_that_there_is_not_is_refused) {
   EXPECT_THAT(refusal_with(directory / "x.rec", "class_folders"),
               HasSubstr("x.rec: only .ffr files take a schema: found class_folders"));
   std::filesystem::remove(directory / "x.ffr");
-  EXPECT_THAT(refusal_with(directory.path(), "class_folders"), HasSubstr("Leave the schema out"));
+  EXPECT_THAT(refusal_with(directory.path(), "class_folders"), HasSubstr("Omit the schema"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// How often opening a file waits for reads: those of one round are made at once. Looking names up
-// and opening files is not counted.
+// How many rounds of reads the opening of a file waits for; the reads of one round run in parallel.
+// Name lookups and opening files are not counted.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -20,8 +20,8 @@
 namespace fuelrail {
 namespace {
 
-// Rounds of reads: each ends once all its reads have begun, and none returns before. So reads that
-// are not made at once wait for ever, or rather until the patience ends, and are an error.
+// Groups reads into rounds: no read of a round returns before all its reads have begun. Reads that
+// are not made in parallel therefore wait until the time limit, which is an error.
 class Rounds {
  public:
   void expect(std::vector<size_t> sizes) {
@@ -36,7 +36,7 @@ class Rounds {
   void wait_for_round() {
     std::unique_lock hold(mutex_);
     const size_t number = begun_++;
-    size_t end = 0;  // of the round that this read is in
+    size_t end = 0;  // end of this read's round
     for (size_t i = 0; i < sizes_.size() && end <= number; ++i) end += sizes_[i];
     changed_.notify_all();
     if (!changed_.wait_for(hold, std::chrono::seconds(30), [&] { return begun_ >= end; })) {
@@ -68,7 +68,7 @@ class RoundSource final : public Source {
   Rounds& rounds_;
 };
 
-// Memory, whose reads are made in rounds once some are expected.
+// Files in memory, whose reads are grouped into rounds once some are expected.
 class RoundFileSystem final : public FileSystem {
  public:
   std::shared_ptr<const Source> open(const std::string& uri) override {
@@ -97,7 +97,8 @@ class RoundFileSystem final : public FileSystem {
 
 class OpeningRounds : public ::testing::Test {
  protected:
-  // Opens a file that has its sidecar. Returns: how many reads were made of those of `rounds`.
+  // Opens a file that has a sidecar. Returns: the number of reads that were made, of those in
+  // `rounds`.
   size_t opened(const std::string& uri, const std::string& contents,
                 const std::vector<size_t>& rounds) {
     const auto sink = files_.create(uri);
@@ -117,13 +118,13 @@ class OpeningRounds : public ::testing::Test {
   FileSystemOverride instead_{"memory", files_};
 };
 
-// Both ends of the file, and its sidecar.
+// One round: both ends of the file, and its sidecar.
 TEST_F(OpeningRounds, a_small_record_file_takes_one) {
   EXPECT_EQ(opened("memory://rounds.rec", recordio::framed_file({"a", "b", "c"}), {3}), 3u);
 }
 
-// Then what lies before the blocks of the record table and behind them, with its first and its last
-// entries.
+// A second round: the bytes before and after the blocks of the record table, and the table's first
+// and last entries.
 TEST_F(OpeningRounds, a_record_file_with_a_large_sidecar_takes_two) {
   const std::string contents =
       recordio::framed_file(std::vector<std::string>(100'000, std::string(4, 'x')));
@@ -134,7 +135,7 @@ TEST_F(OpeningRounds, a_small_ffrecord_file_takes_one) {
   EXPECT_EQ(opened("memory://rounds.ffr", ffrecord::file_of({"a", "b", "c"}), {3}), 3u);
 }
 
-// Then the rest of the table.
+// A second round: the rest of the table.
 TEST_F(OpeningRounds, an_ffrecord_file_with_a_long_table_takes_two) {
   const std::string contents = ffrecord::file_of(std::vector<std::string>(10'000, "x"));
   EXPECT_EQ(opened("memory://rounds.ffr", contents, {3, 1}), 4u);

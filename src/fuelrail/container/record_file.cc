@@ -7,10 +7,9 @@ namespace fuelrail {
 
 void RecordFile::read_pieces(uint64_t i, MutableBytes,
                              const std::function<void(Bytes piece)>&) const {
-  throw StateError("the code of this file's format cannot read long records",
-                   {.path = uri(),
-                    .record = i,
-                    .remedy = "Report this: the fault is in that code, not in the file"});
+  throw StateError(
+      "the code for this file's format cannot read long records",
+      {.path = uri(), .record = i, .remedy = "Report this as a bug: the file is not at fault"});
 }
 
 void RecordFile::parse(uint64_t i, Bytes framed, Sample& out) const {

@@ -1,5 +1,5 @@
-// A container that is one file of records with a sidecar. A format derives from it and says how its
-// records lie in the file; commands ask it here what else there is, and name no format.
+// A container that is one file of records with a sidecar. Each format derives a class that knows
+// how records are stored in the file. Commands use this interface and name no format.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@
 
 namespace fuelrail {
 
-// What to do with a file that was cut.
+// The remedy for a truncated file.
 inline constexpr const char* kRecover =
-    "Restore the file; what is left of it, 'fuelrail recover IN OUT' writes to a new file";
+    "Restore the file, or save its readable records to a new file with 'fuelrail recover IN OUT'";
 
 class RecordFile : public Container {
  public:
-  // As image_record.h makes it of the sidecar's labels. A format whose samples are others overrides
+  // As image_record.h defines them for the sidecar's labels. A format with other samples overrides
   // both.
   const Schema& schema() const override { return parser_.schema(); }
   void parse(uint64_t i, Bytes framed, Sample& out) const override;
@@ -35,31 +35,31 @@ class RecordFile : public Container {
   const Sidecar& sidecar() const { return *stored_.sidecar; }
   const SidecarLocation& sidecar_location() const { return stored_.location; }
 
-  // What was written as the record, in the bytes of extent(i): no checksum is verified. Lifetime:
-  // views `framed`, or `storage` where it could not be a view. Errors: those of the framing.
+  // The payload in the bytes of extent(i), without verifying a checksum. Lifetime: a view into
+  // `framed`, or into `storage` if the payload had to be assembled. Errors: those of the framing.
   virtual Bytes payload(uint64_t i, Bytes framed, std::vector<std::byte>& storage) const = 0;
 
-  // The CRC-32 of that, where the file or its sidecar has it. Errors: CorruptError for a damaged
+  // The payload's CRC-32, if the file or its sidecar has it. Errors: CorruptError for a damaged
   // sidecar.
   virtual std::optional<uint32_t> payload_crc(uint64_t i) const = 0;
 
-  // Whether what lies beside the file besides its sidecar (an index) is the file's.
-  // `ignore_sidecar`: the sidecar is not asked how many records there should be. Errors: those of
-  // an index that is not; IoError. Default: there is nothing.
+  // Checks that other companions of the file (an index) belong to it. `ignore_sidecar`: do not
+  // compare with the sidecar's number of records. Errors: those of an index that does not belong;
+  // IoError. Default: there are none.
   virtual void check_companions(bool /*ignore_sidecar*/) const {}
 
-  // Whether records may be too long to be read at once; then their bytes in the file are the
-  // payload, and the format overrides `read_pieces`, too. Default: no.
+  // Whether records may be too long to be read in one piece. If so, a record's bytes in the file
+  // are its payload, and the format also overrides `read_pieces`. Default: no.
   virtual bool has_long_records() const { return false; }
 
-  // Reads record i in pieces that fill `buffer`, and gives them to `take`; a wrong checksum is
-  // known at the end. Errors, with the place: the source's; CorruptError; what `take` throws;
-  // StateError by default.
+  // Reads record i in pieces that fill `buffer`, and passes each to `take`. A wrong checksum is
+  // detected only at the end. Errors, with the place: those of the source; CorruptError; anything
+  // that `take` throws; StateError by default.
   virtual void read_pieces(uint64_t i, MutableBytes buffer,
                            const std::function<void(Bytes piece)>& take) const;
 
-  // How many files it holds, where a schema of the format makes them of it. Default: it is no such.
-  // Errors: the source's.
+  // The number of packed files, if the file can be read as a packed folder. Default: it cannot.
+  // Errors: those of the source.
   virtual std::optional<uint64_t> packed_files() const { return std::nullopt; }
 
  protected:
@@ -68,7 +68,7 @@ class RecordFile : public Container {
         stored_(std::move(sidecar)),
         parser_(stored_.sidecar->labels()) {}
 
-  // The file's ends that are not as when the sidecar was made.
+  // The ends of the file that have changed since the sidecar was built.
   const ChangedEnds& changed() const { return stored_.changed; }
 
  private:
@@ -77,14 +77,14 @@ class RecordFile : public Container {
   PayloadParser parser_;
 };
 
-// What is left of a damaged or cut file.
+// The readable part of a damaged or truncated file.
 struct Salvage {
-  std::shared_ptr<const RecordFile> file;    // the records that are left; checksums may be wrong
-  std::shared_ptr<const Sidecar> own{};      // the file's; null without one
-  std::optional<uint64_t> records_before{};  // empty where nothing says how many it had
+  std::shared_ptr<const RecordFile> file;    // the readable records; checksums may be wrong
+  std::shared_ptr<const Sidecar> own{};      // the file's sidecar; null without one
+  std::optional<uint64_t> records_before{};  // the file's original number; empty if unknown
 
-  // The key of the record at this offset, by an index, which the first call reads; `wanted` where
-  // that does not say. Empty where the format has none.
+  // The index key of the record at this offset, or `wanted` if the index does not have the record.
+  // The first call reads the index. Empty if the format has no index.
   std::function<uint64_t(uint64_t offset, uint64_t wanted)> key{};
 };
 

@@ -27,7 +27,7 @@ void require_sidecar_beside(const RecordFile& file) {
   const std::string beside = sidecar_uri(file.uri());
   if (file.sidecar_location().place == SidecarPlace::kBeside || !is_file(beside)) return;
   throw CorruptError(
-      "the sidecar cannot be used, and what only it knows would be lost",
+      "the sidecar cannot be used, and the data that only it holds would be lost",
       {.path = beside, .remedy = "Restore it, or move it away to copy the file without it"});
 }
 
@@ -100,8 +100,8 @@ std::unique_ptr<RecordStream> stream_of(std::shared_ptr<const RecordFile> file,
                                         uint64_t max_payload_bytes, std::vector<uint64_t> keys) {
   require_sidecar_beside(*file);
   if (file->size() == 0) {
-    throw CorruptError("the file has no record",
-                       {.path = file->uri(), .remedy = "Name a file that has records"});
+    throw CorruptError("the file has no records",
+                       {.path = file->uri(), .remedy = "Choose a file that has records"});
   }
   return std::make_unique<RecordFileStream>(std::move(file), max_payload_bytes, std::move(keys));
 }

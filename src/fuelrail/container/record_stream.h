@@ -1,4 +1,4 @@
-// The records of a file from front to back: what `convert` and `merge` copy.
+// The records of a file from front to back, for `convert` and `merge`.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@
 namespace fuelrail {
 
 struct StreamedRecord {
-  Bytes payload;  // valid until the next one
+  Bytes payload;  // valid until the next record is read
   uint32_t crc = 0;
-  uint64_t framed_bytes = 0;      // in the file; 0 for a sample of a schema
-  std::optional<uint64_t> id{};   // the image's; its key, where nothing says another
-  std::optional<uint64_t> key{};  // where something besides the record says it
+  uint64_t framed_bytes = 0;      // in the file; 0 for a sample read by a schema
+  std::optional<uint64_t> id{};   // the image's id, which is the default key
+  std::optional<uint64_t> key{};  // from an index or a sidecar, if one has it
 };
 
 // Threads: one at a time.
@@ -32,23 +32,24 @@ class RecordStream {
 
   virtual uint64_t size() const = 0;
 
-  // Whether nothing besides the records says keys but their numbers, from 0, in their order. Looks
-  // at all keys. Errors: those of `read` for a key.
+  // Whether the keys are just the record numbers, from 0 in order, with no other key from an index
+  // or a sidecar. Reads all keys. Errors: those of `read` for a key.
   virtual bool is_keyed_by_number() const { return true; }
 
-  // Requires: i is one more than before, from 0. Errors, with the file and the record: those of
-  // reading; CorruptError for a wrong checksum; UnsupportedError for a record that is too long.
+  // Requires: i increases by one from call to call, from 0. Errors, with the file and the record:
+  // those of reading; CorruptError for a wrong checksum; UnsupportedError for a record that is too
+  // long.
   StreamedRecord read(uint64_t i);
 
-  // After the last record: tells the new sidecar what is known of all of them, but for their keys,
-  // in the order in which packing does. Errors: as `read`.
+  // Call after the last record. Adds labels, class names and other sections, but not keys, to the
+  // new sidecar, in the same order as packing does. Errors: those of `read`.
   virtual void finish(SidecarWriter& to) = 0;
 
-  // That of the file; null where the records are samples of a schema. Lifetime: the stream's.
+  // The file's sidecar; null if the records are samples of a schema. Lifetime: that of the stream.
   virtual const Sidecar* sidecar() const { return nullptr; }
 
  protected:
-  // `max_payload_bytes`: how long a record may be where it goes.
+  // `max_payload_bytes`: the longest record that the output accepts.
   RecordStream(std::string uri, uint64_t max_payload_bytes)
       : uri_(std::move(uri)), max_payload_bytes_(max_payload_bytes) {}
   virtual StreamedRecord read_next(uint64_t i) = 0;
@@ -59,20 +60,21 @@ class RecordStream {
   uint64_t max_payload_bytes_;
 };
 
-// A record of a file as it is: with its id where it is an image with labels, and its key where the
-// sidecar has that. `storage`: for a payload that is not a view. No checksum is verified. Errors:
-// the source's; UnsupportedError, before any memory is taken, for a record that is too long.
+// Reads a record as it is stored, with its id if it is an image with labels, and its key if the
+// sidecar has keys. `storage` holds a payload that cannot be a view. No checksum is verified.
+// Errors: those of the source; UnsupportedError, before memory is allocated, for a record that is
+// too long.
 StreamedRecord read_record(const RecordFile& file, uint64_t i, BlockReader& reader,
                            uint64_t max_payload_bytes, std::vector<std::byte>& storage);
 
-// A file's own records, and what its sidecar knows. `keys`: of an index; none where it has none.
-// Errors: CorruptError for a file without records, and where a sidecar beside it was set aside:
-// what only the sidecar knows would be lost.
+// The file's own records, and the data of its sidecar. `keys`: those of an index; empty without an
+// index. Errors: CorruptError for a file without records, and if a sidecar beside the file was
+// ignored, because the data that only the sidecar holds would be lost.
 std::unique_ptr<RecordStream> stream_of(std::shared_ptr<const RecordFile> file,
                                         uint64_t max_payload_bytes,
                                         std::vector<uint64_t> keys = {});
 
-// Reads so much at once.
+// The block size for reading.
 inline constexpr uint64_t kCopyBlockBytes = uint64_t{1} << 20;
 
 }  // namespace fuelrail

@@ -34,7 +34,7 @@ size_t Schema::index_of(std::string_view name) const {
   if (found != fields.end()) return static_cast<size_t>(found - fields.begin());
   std::vector<std::string> names;
   for (const FieldSpec& field : fields) names.push_back(field.name);
-  throw InvalidArgumentError(fmt::format("there is no field '{}'", name),
+  throw InvalidArgumentError(fmt::format("unknown field '{}'", name),
                              {.remedy = suggest(std::string(name), names)});
 }
 

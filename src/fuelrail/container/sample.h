@@ -1,4 +1,5 @@
-// What a record means: a few named fields. The schema says which; a sample holds their values.
+// The content of a record: a few named fields. The schema describes them; a sample holds their
+// values.
 #pragma once
 
 #include <array>
@@ -23,9 +24,8 @@ enum class FieldKind : uint8_t {
 struct FieldSpec {
   std::string name;
   FieldKind kind = FieldKind::kBytes;
-  DType dtype = DType::kUint8;  // of a tensor's elements
-  std::vector<int64_t>
-      shape{};  // of a tensor; empty = a scalar; -1 = differs from record to record
+  DType dtype = DType::kUint8;   // of a tensor's elements
+  std::vector<int64_t> shape{};  // of a tensor; empty = a scalar; -1 = differs between records
   friend bool operator==(const FieldSpec&, const FieldSpec&) = default;
 };
 
@@ -42,22 +42,22 @@ struct Schema {
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
-// The value of one field: an encoded image; of a tensor and of raw bytes, `bytes` alone is used.
+// The value of one field. An encoded image; tensors and raw bytes use only `bytes`.
 struct FieldValue : EncodedImage {
-  std::vector<int64_t> shape{};  // of a tensor whose spec has a -1
+  std::vector<int64_t> shape{};  // of a tensor with -1 in its spec
 };
 
-// Filled by Container::parse, which assigns whole values: a sample is reused for the next record.
-// Lifetime: values view the framed bytes that were parsed, or this sample's own `storage`; both
-// must outlive their use. Codecs are the container's.
+// Filled by Container::parse, which assigns every value, so a sample can be reused for the next
+// record. Lifetime: values are views into the parsed framed bytes or into this sample's `storage`;
+// both must outlive them. Codecs live as long as the container.
 struct Sample {
   std::vector<FieldValue> fields;  // in the schema's order
-  uint64_t id = 0;                 // the format's id of the record, or its index where it has none
-  std::vector<std::byte> storage;  // what could not be a view: unescaped payloads
-  alignas(8) std::array<std::byte, 16> scalars{};  // small values made by parse (a label as int64)
+  uint64_t id = 0;                 // the record's id in its format, or its index
+  std::vector<std::byte> storage;  // for values that cannot be views: unescaped payloads
+  alignas(8) std::array<std::byte, 16> scalars{};  // small values made by parse (an int64 label)
 
   Sample() = default;
-  Sample(const Sample&) = delete;  // values point into the sample itself
+  Sample(const Sample&) = delete;  // values may point into the sample itself
   Sample& operator=(const Sample&) = delete;
 };
 

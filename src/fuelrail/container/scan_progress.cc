@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint64_t kProgressRecords = 1024;
 constexpr std::chrono::milliseconds kProgressInterval{50};
-constexpr uint64_t kClockBytes = 16 * 1024;  // after which the clock is looked at
+constexpr uint64_t kClockBytes = 16 * 1024;  // bytes between two reads of the clock
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// How far the scan of a file is, reported now and then to the caller, which may stop it.
+// Reports the progress of a file scan to the caller, which may stop the scan.
 #pragma once
 
 #include <chrono>
@@ -10,22 +10,22 @@
 
 namespace fuelrail {
 
-// Told the bytes of the file that are done: at the begin, after 1024 records, after 50 ms without
-// that, and at the end. Returns false to stop with a StateError.
+// Called with the bytes done so far: at the start, after every 1024 records, after 50 ms without a
+// call, and at the end. Return false to stop the scan with a StateError.
 using ScanProgress = std::function<bool(uint64_t done_bytes, uint64_t total_bytes)>;
 
-// Asks `options.keep_going`. Lifetime: the options'.
+// Calls `options.keep_going`. Lifetime: `options` outlives it.
 ScanProgress progress_of(const OpenOptions& options);
 
-// Threads: one at a time. Errors, of all: StateError when told to stop.
+// Threads: one at a time. Errors, of all methods: StateError when `progress` returns false.
 class ScanReporter {
  public:
-  // Tells the begin. `progress` may be empty. Lifetime: both outlive it.
+  // Reports the start. `progress` may be empty. Lifetime: both outlive the reporter.
   ScanReporter(const Source& source, const ScanProgress& progress);
 
-  // So many records, and bytes of the file, are done. Cheap enough for every record.
+  // `records` and `bytes` are the totals done so far. Cheap enough to call for every record.
   void advance(uint64_t records, uint64_t bytes);
-  // All of the file is.
+  // The whole file is done.
   void finish();
 
  private:
@@ -36,7 +36,7 @@ class ScanReporter {
   const Source& source_;
   const ScanProgress& progress_;
   uint64_t told_records_ = 0;
-  uint64_t clock_bytes_ = 0;  // done when the clock was looked at
+  uint64_t clock_bytes_ = 0;  // done when the clock was last read
   Clock::time_point told_;
 };
 

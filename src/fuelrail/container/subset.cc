@@ -15,7 +15,7 @@ namespace {
 
 using Parent = std::shared_ptr<const Container>;
 
-// The index-th, for any number of them.
+// An arbitrary list of indices.
 class ListedIndices {
  public:
   explicit ListedIndices(std::vector<uint64_t> indices) : indices_(std::move(indices)) {}
@@ -71,11 +71,11 @@ class Subset final : public Container {
 };
 
 [[noreturn]] void throw_out_of_range(const std::string& index, uint64_t size) {
-  throw OutOfRangeError("there is no such record to select",
+  throw OutOfRangeError("the record index is out of range",
                         {.expected = fmt::format("an index below {}", size), .found = index});
 }
 
-// Whether begin + (count - 1) * step stays within [0, size), without overflowing on the way.
+// Whether begin + (count - 1) * step is in [0, size). Avoids overflow.
 bool fits(uint64_t begin, uint64_t count, int64_t step, uint64_t size) {
   if (begin >= size) return false;
   const uint64_t room = step > 0 ? size - 1 - begin : begin;
@@ -92,11 +92,11 @@ void check_fractions(const Fractions& fractions) {
   for (const auto& [name, fraction] : fractions) {
     if (name.empty()) throw InvalidArgumentError("a part of the split has no name");
     if (!names.insert(name).second) {
-      throw InvalidArgumentError(fmt::format("the split names '{}' twice", name));
+      throw InvalidArgumentError(fmt::format("the split has two parts named '{}'", name));
     }
     if (!(fraction > 0 && fraction <= 1)) {
       throw InvalidArgumentError(
-          fmt::format("the fraction of '{}' is wrong", name),
+          fmt::format("the fraction of '{}' is out of range", name),
           {.expected = "more than 0 and at most 1", .found = fmt::format("{}", fraction)});
     }
     sum += fraction;
@@ -130,7 +130,7 @@ std::shared_ptr<const Container> slice(std::shared_ptr<const Container> parent, 
 
 std::vector<std::pair<std::string, std::vector<uint64_t>>> split_indices(
     uint64_t records, const std::vector<std::pair<std::string, double>>& fractions, uint64_t seed) {
-  // Frozen. Epochs are streams below 2^32, so that no epoch is shuffled as a split is cut.
+  // Frozen. Epochs use streams below 2^32, so no epoch has the permutation of a split.
   constexpr uint64_t kStream = 0x73706C6974000000;
   check_fractions(fractions);
   std::vector<std::pair<std::string, std::vector<uint64_t>>> parts;

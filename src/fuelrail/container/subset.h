@@ -1,5 +1,5 @@
-// Some records of a container, in a given order; and cutting a container into named parts at
-// random.
+// Selects records of a container in a given order, and splits a container at random into named
+// parts.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace fuelrail {
 
-// Ids and places are the parent's. Indices may repeat. Errors: OutOfRangeError for an index that is
-// not below parent->size().
+// Ids and places are the parent's. Indices may repeat. Errors: OutOfRangeError for an index >=
+// parent->size().
 std::shared_ptr<const Container> subset(std::shared_ptr<const Container> parent,
                                         std::vector<uint64_t> indices);
 
-// `count` records from `begin`, each `step` (which may be negative) after the one before, in O(1)
-// memory. The same records chosen by `subset` have the same fingerprint. Errors:
-// InvalidArgumentError when step is 0; OutOfRangeError when an index is not below parent->size().
+// `count` records: `begin`, `begin + step`, and so on; `step` may be negative. Uses O(1) memory.
+// Has the same fingerprint as a `subset` of the same records. Errors: InvalidArgumentError when
+// step is 0; OutOfRangeError for an index outside the parent.
 std::shared_ptr<const Container> slice(std::shared_ptr<const Container> parent, uint64_t begin,
                                        uint64_t count, int64_t step);
 
-// Disjoint random parts by fraction, in the order given: part k takes positions [round(N * sum of
-// fractions before), round(N * sum with its own)) of the permutation keyed by `seed`; inside a
-// part, indices ascend. Errors: InvalidArgumentError unless every fraction is in (0, 1] and their
-// sum is at most 1 + 1e-9.
+// Disjoint random parts with the given fractions, in the given order. Part k takes the positions
+// from round(N * sum of the earlier fractions) to round(N * sum including its own) of the
+// permutation with key `seed`. Within a part, indices ascend. Errors: InvalidArgumentError unless
+// every fraction is in (0, 1] and their sum is at most 1 + 1e-9.
 std::vector<std::pair<std::string, std::vector<uint64_t>>> split_indices(
     uint64_t records, const std::vector<std::pair<std::string, double>>& fractions, uint64_t seed);
 

@@ -220,14 +220,16 @@ TEST_F(Convert, an_index_that_cannot_be_kept_is_refused) {
       {line("0", 0) + line("01", 1) + line("2", 2), "the key \"01\" in line 2"},
       {line("0", 0) + line("-1", 1) + line("2", 2), "the key \"-1\" in line 2"},
       {line("0", 0) + line("18446744073709551616", 1) + line("2", 2), "in line 2"},
-      {line("0", 0) + line("1", 1), "it ends before the records do"},
-      {"", "it ends before the records do"},
-      {line("0", 0) + line("2", 2) + line("1", 1), "another record, or none in line 2"},
+      {line("0", 0) + line("1", 1), "fewer entries than records"},
+      {"", "fewer entries than records"},
+      {line("0", 0) + line("2", 2) + line("1", 1),
+       "the offset of another record, or of none in line 2"},
       {line("0", 0) + line("1", 1) + line("2", 2) + line("3", 2), "more entries than records"}};
   for (const auto& [index, found] : refusals) {
     write_file(out("a.idx"), index);
     EXPECT_THAT(refused<UnsupportedError>(out("a.rec"), out("b.ffr")),
-                AllOf(StartsWith(out("a.idx") + ": the index cannot be kept"), HasSubstr(found)));
+                AllOf(StartsWith(out("a.idx") + ": the keys of the index cannot be kept"),
+                      HasSubstr(found)));
   }
   write_file(out("a.idx"), "0 0\n");
   EXPECT_THAT(refused<CorruptError>(out("a.rec"), out("b.ffr")), HasSubstr("line 1"));

@@ -139,7 +139,7 @@ TEST_F(Packer, bad_lines_of_a_list_count_as_images_that_cannot_be_read) {
   ASSERT_EQ(result.failures.size(), 2u);
   EXPECT_EQ(result.failures[0].path, list);
   EXPECT_THAT(result.failures[0].reason, HasSubstr("line 2: the id is not a number"));
-  EXPECT_THAT(result.failures[1].reason, HasSubstr("line 3: another number of labels"));
+  EXPECT_THAT(result.failures[1].reason, HasSubstr("line 3: the number of labels is wrong"));
   EXPECT_EQ(result.files.at(0).records, 1u);
 }
 

@@ -332,8 +332,8 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
   std::filesystem::remove(out("x.rec.frx"));
   EXPECT_THAT(refused(options), HasSubstr("no sidecar beside the file"));
   write_file(out("x.rec.frx"), "junk");
-  EXPECT_THAT(refused(options), EndsWith("x.rec.frx: the sidecar cannot be used, and what only it "
-                                         "knows would be lost. " +
+  EXPECT_THAT(refused(options), EndsWith("x.rec.frx: the sidecar cannot be used, and the data that "
+                                         "only it holds would be lost. " +
                                          what_to_do));
   set_back();
   std::string index = expected.at("x.idx");

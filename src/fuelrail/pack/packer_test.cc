@@ -135,9 +135,9 @@ TEST_F(Packer, ids_that_a_list_has_more_than_once_are_warned_of_once) {
   PackOptions options;
   options.job.warn = [&](const std::string& text) { warnings.push_back(text); };
   EXPECT_EQ(pack(directory_ / "x.lst", out("x.rec"), options).files.at(0).records, 5u);
-  EXPECT_THAT(warnings, ElementsAre(directory_ / "x.lst" +
-                                    ": 3 lines have an id that an earlier line has: first line 4, "
-                                    "id 8"));
+  EXPECT_THAT(warnings,
+              ElementsAre(directory_ / "x.lst" +
+                          ": 3 lines repeat an id of an earlier line: first line 4, id 8"));
 }
 
 TEST_F(Packer, without_verification_any_bytes_pass) {

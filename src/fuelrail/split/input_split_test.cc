@@ -386,7 +386,7 @@ TEST_F(DamagedFile, overwritten_magic_is_reported_with_its_place) {
 
 TEST_F(DamagedFile, missing_end_is_reported_with_its_place) {
   EXPECT_THAT(refused(file.substr(0, 32)), AllOf(HasSubstr("truncated: "), HasSubstr("offset 24"),
-                                                 HasSubstr("the data end inside a record")));
+                                                 HasSubstr("the data ends inside a record")));
   EXPECT_EQ(delivered, 2);
 }
 

@@ -25,7 +25,7 @@ inline constexpr uint64_t kHeadBytes = 8;
 // The payload of one framed record. Errors: TruncatedError.
 inline Bytes unframe(Bytes framed) {
   if (framed.size() < kHeadBytes || framed.size() - kHeadBytes < load_le<uint32_t>(framed.data())) {
-    throw TruncatedError("the record is cut short");
+    throw TruncatedError("the record is truncated");
   }
   return framed.subspan(kHeadBytes, load_le<uint32_t>(framed.data()));
 }

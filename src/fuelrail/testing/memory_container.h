@@ -52,7 +52,7 @@ class MemoryContainer final : public Container {
       const uint64_t length = framed.size() < 8 ? 1 : load_le<uint64_t>(framed.data());
       if (framed.size() < 8 || length > framed.size() - 8) {
         const Place at = place(i);
-        throw TruncatedError("the record is cut short",
+        throw TruncatedError("the record is truncated",
                              {.path = at.path, .record = i, .offset = at.offset});
       }
       field = {framed.subspan(8, length)};

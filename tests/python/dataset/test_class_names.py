@@ -110,7 +110,7 @@ def test_another_table_is_refused_with_the_first_difference(
     [
         ([], fr.InvalidArgumentError, "`classes` is empty"),
         (["ant", 2], fr.ArgumentTypeError, "expected a string, found 2"),
-        (["ant", ""], fr.InvalidArgumentError, "a class has no name"),
+        (["ant", ""], fr.InvalidArgumentError, "the name of a class is empty"),
         (["ant", "ant"], fr.InvalidArgumentError, "'ant' as class 0 and 1"),
         (["a\0"], fr.InvalidArgumentError, "NUL"),
         (3, fr.ArgumentTypeError, "expected a path or a list of names"),
@@ -164,7 +164,7 @@ def test_numbers_of_a_list_are_named_by_the_table(
     val: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     (tmp_path / "n.csv").write_text("path,label,size\nbee/0.jpg,1,16\ncat/1.jpg,2,16\n")
-    with pytest.warns(fr.FuelrailWarning, match="'path' and 'label' are used, and not 'size'"):
+    with pytest.warns(fr.FuelrailWarning, match="'path' and 'label' are used, not 'size'"):
         fr.pack(tmp_path / "n.csv", tmp_path / "n.rec", root=val, classes=TRAIN)
     assert labels(fr.open(tmp_path / "n.rec")) == ["bee", "cat"]
 
@@ -187,7 +187,7 @@ def test_the_command_takes_a_table(
     assert [sample.label for sample in fr.open(val.parent / "val.rec")] == [1, 1, 2]
     (val.parent / "names.txt").write_text("ant\nbee\nant\n")
     assert run(val, val.parent / "x.rec", "--classes", val.parent / "names.txt") == 1
-    assert "names.txt: line 3: line 1 has this class name already" in capfd.readouterr().err
+    assert "names.txt: line 3: duplicate class name, first used on line 1" in capfd.readouterr().err
     (val.parent / "names.txt").write_text("ant\nbee\n")
     assert run(val, val.parent / "x.rec", "--classes", val.parent / "names.txt") == 1
     assert "the folder 'cat' is not one of the classes" in capfd.readouterr().err

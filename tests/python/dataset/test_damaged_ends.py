@@ -52,7 +52,7 @@ def test_a_cut_file_is_not_a_shorter_dataset(packed: pathlib.Path) -> None:
     place = fr.open(packed)[20].place
     with packed.open("r+b") as file:
         file.truncate(place.offset)  # between two records
-    match = f"record 20, offset {place.offset}: the file was cut.* remove .*x.rec.frx"
+    match = f"record 20, offset {place.offset}: the file is truncated.* remove .*x.rec.frx"
     with pytest.raises(fr.TruncatedError, match=match):
         fr.open(packed)
     with pytest.raises(fr.TruncatedError):

@@ -129,9 +129,9 @@ def test_what_is_wrong_is_said(listed: pathlib.Path, record_file: pathlib.Path) 
     with pytest.raises(fr.CorruptError, match=r"bad\.lst: line 2: the id is not a number"):
         fr.open(listed / "bad.lst")
     (listed / "empty.lst").write_text("\n")
-    with pytest.raises(fr.CorruptError, match="names no image"):
+    with pytest.raises(fr.CorruptError, match="the list has no images"):
         fr.open(listed / "empty.lst")
-    with pytest.raises(ValueError, match="a root is for a list"):
+    with pytest.raises(ValueError, match="only a list of images takes a root"):
         fr.open(record_file, root=listed)
     with pytest.raises(ValueError, match="`root` does not apply to an open dataset"):
         fr.open(fr.open(record_file), root=listed)
@@ -154,7 +154,7 @@ def test_the_command_takes_lists(listed: pathlib.Path) -> None:
     assert run("verify", file).returncode == 0
     refused = run("info", str(listed / "photos"))
     assert refused.returncode == 2
-    assert "a root is for a list" in refused.stderr
+    assert "only a list of images takes a root" in refused.stderr
 
 
 def test_the_format_page_says_what_is_read(tmp_path: pathlib.Path) -> None:
@@ -181,7 +181,7 @@ def test_the_format_page_says_what_is_read_of_a_table(tmp_path: pathlib.Path) ->
     (block,) = re.findall(r"^```image_table\n(.*?)^```$", page, re.M | re.S)
     rows = [line.partition("->")[::2] for line in block.splitlines()]
     (tmp_path / "a.csv").write_text("".join(f"{row}\n" for row, _ in rows))
-    with pytest.warns(fr.FuelrailWarning, match="'path' and 'label' are used, and not 'width'"):
+    with pytest.warns(fr.FuelrailWarning, match="'path' and 'label' are used, not 'width'"):
         data = fr.open(tmp_path / "a.csv")
     for i, (_, said) in enumerate(rows[1:]):
         number, word, path = re.fullmatch(r" id (\d+), label (.*), path (.*)", said).groups()  # type: ignore[union-attr]

@@ -221,7 +221,7 @@ def test_a_closed_reader_says_so(path: pathlib.Path) -> None:
         lambda: next(iter(reader)),
         reader.verify,
     ):
-        with pytest.raises(RuntimeError, match="has been closed"):
+        with pytest.raises(RuntimeError, match="the reader is closed"):
             read()
     reader.validate()
     assert reader.n == 100

@@ -71,7 +71,7 @@ def test_a_writer_that_gives_up_leaves_file_and_sidecar(images: pathlib.Path) ->
 def test_another_programs_file_beside_it_is_a_warning(images: pathlib.Path) -> None:
     images.write_bytes(files.file_of(files.numbered(5)))
     before = sidecar(images).read_bytes()
-    with pytest.warns(fr.FuelrailWarning, match="a sidecar is set aside"):
+    with pytest.warns(fr.FuelrailWarning, match="a sidecar is ignored"):
         data = fr.open(images)
     assert [field.name for field in data.schema] == ["data"]
     assert sidecar(images).read_bytes() == before

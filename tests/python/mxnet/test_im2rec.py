@@ -140,7 +140,7 @@ def test_labels_are_all_or_the_first(listed: pathlib.Path, tmp_path: pathlib.Pat
     assert (header.flag, header.label) == (0, 0.0)
     header = recordio.unpack(read(tmp_path / "all.rec")[1])[0]
     assert (header.flag, list(header.label)) == (2, [1.0, 1.5])
-    with pytest.raises(fr.CorruptError, match="line 1: another number of labels: expected 3"):
+    with pytest.raises(fr.CorruptError, match="line 1: the number of labels is wrong: expected 3"):
         im2rec(listed, None, {"label_width": 3, "max_errors": 0}, tmp_path / "no.rec")
 
 
@@ -261,7 +261,7 @@ def test_a_function_is_called_by_one_thread_at_a_time(
         inside.pop()
         return image
 
-    with pytest.warns(fr.FuelrailWarning, match="an id that an earlier line has"):
+    with pytest.warns(fr.FuelrailWarning, match="an id of an earlier line"):
         path = im2rec(tmp_path / "long.lst", [watched, watched], PNG | {"num_workers": 4})
     assert len(fr.open(path)) == 32
 

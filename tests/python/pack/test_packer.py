@@ -111,7 +111,7 @@ def test_hidden_names_are_passed_over_and_a_list_takes_them(
     hidden.parent.mkdir()
     hidden.write_bytes(encoded(photograph(0, 20, 20)))
     (source / "ant" / ".DS_Store").write_bytes(b"")
-    said = r"2 names that begin with a dot are passed over: first .*\.ipynb_checkpoints"
+    said = r"2 names that begin with a dot are skipped: first .*\.ipynb_checkpoints"
     with pytest.warns(fr.FuelrailWarning, match=said):
         fr.pack(source, tmp_path / "out.rec")
     assert (tmp_path / "out.rec").read_bytes() == packed_bytes(folder, tmp_path)

@@ -28,7 +28,7 @@ def test_warnings_come_out_of_a_packing_that_fails(
     lines = [f"7\t1\t{path}\n" for path in sorted(folder.glob("*/*.jpg"))[:2]]
     (tmp_path / "twice.lst").write_text("".join(lines) + "8\t1\tnowhere.jpg\n")
     with (
-        pytest.warns(fr.errors.FuelrailWarning, match="an id that an earlier line has"),
+        pytest.warns(fr.errors.FuelrailWarning, match="an id of an earlier line"),
         pytest.raises(fr.errors.CorruptError),
     ):
         fr.pack(tmp_path / "twice.lst", tmp_path / "out.rec")

@@ -20,7 +20,7 @@
 namespace fuelrail::ffrecord {
 namespace {
 
-// Of a file of this length, whose records end with it.
+// The total length of the records in a file of `file_bytes`, which ends with the last record.
 uint64_t record_bytes(const RecordTable& table, uint64_t file_bytes) {
   return table.size() == 0 ? 0 : file_bytes - table.offset(0);
 }
@@ -29,13 +29,15 @@ void accept_sidecar(const RecordTable& table, const Sidecar& sidecar) {
   const Fingerprint& found = sidecar.fingerprint();
   const uint64_t bytes = record_bytes(table, sidecar.identity().size_bytes);
   if (found.records == table.size() && found.bytes == bytes) return;
-  throw CorruptError("the sidecar does not fit the file's table",
-                     {.path = sidecar.uri(),
-                      .expected = fmt::format("{} records of {} bytes", table.size(), bytes),
-                      .found = fmt::format("{} of {}", found.records, found.bytes)});
+  throw CorruptError(
+      "the sidecar does not match the file's record table",
+      {.path = sidecar.uri(),
+       .expected = fmt::format("{} records with {} bytes in total", table.size(), bytes),
+       .found = fmt::format("{} records with {} bytes in total", found.records, found.bytes)});
 }
 
-// Of the file as it is, or as it was when it had `file_bytes`: the last record goes to the end.
+// The fingerprint for a file size of `file_bytes`, now or before damage: the last record ends with
+// the file.
 Fingerprint fingerprint_of(const RecordTable& table, uint64_t file_bytes) {
   FingerprintBuilder builder;
   for (uint64_t i = 0; i + 1 < table.size(); ++i) builder.add(table.length(i));
@@ -54,8 +56,8 @@ bool is_sound(const Source& source, const RecordTable& table, uint64_t i, Mutabl
   }
 }
 
-// Whether one of the records that lie in this end of the file, in part at least, is damaged or cut.
-// One too long to be read for this question counts as damaged.
+// Whether a record that overlaps this end of the file is damaged or truncated. A record too long to
+// be read for this check counts as damaged.
 bool has_damage(const Source& source, const RecordTable& table, const ChangedEnds& end) {
   constexpr uint64_t kMaxReadBytes = uint64_t{256} << 20;
   std::vector<std::byte> piece(size_t{1} << 20);
@@ -69,8 +71,9 @@ bool has_damage(const Source& source, const RecordTable& table, const ChangedEnd
   return false;
 }
 
-// The file's beginning has the checksum of its table, which has those of the records. Where the
-// table is sound and an end has changed, a record there is damaged, or this is another file.
+// The checksum of the table is at the file's beginning, and the table holds those of the records.
+// If the table is intact and an end has changed, then either a record there is damaged or this is
+// another file.
 bool is_same_file(const Source& source, const RecordTable& table, const Sidecar& sidecar,
                   const ChangedEnds& changed) {
   if (table.size() == 0) return false;
@@ -87,13 +90,13 @@ void check_whole(const RecordTable& table, uint64_t i, Bytes payload) {
   if (payload.size() == length) return;
   const ErrorDetail detail{.expected = fmt::format("{} bytes", length),
                            .found = fmt::format("{}", payload.size())};
-  if (payload.size() < length) throw TruncatedError("the record is cut short", detail);
-  throw CorruptError("the record is longer than the table says", detail);
+  if (payload.size() < length) throw TruncatedError("the record is truncated", detail);
+  throw CorruptError("the record is longer than the record table says", detail);
 }
 
 class OpenedFfrecord final : public FfrecordContainer {
  public:
-  // `records`: those of the table that the file has.
+  // `records`: the number of records in the table that the file has completely.
   OpenedFfrecord(std::shared_ptr<const Source> source, RecordTable table, StoredSidecar sidecar,
                  uint64_t records)
       : FfrecordContainer(std::move(source), std::move(sidecar)),
@@ -137,8 +140,8 @@ class OpenedFfrecord final : public FfrecordContainer {
 
 }  // namespace
 
-// The table says where each record begins; so a file that was cut behind the last one's begin lacks
-// a part of that one alone.
+// The table holds the offset of each record. A file that was cut after the last offset therefore
+// lacks only a part of the last record.
 SidecarRules sidecar_rules(const Source& source, const RecordTable& table) {
   return {.accept = [&table](const Sidecar& sidecar) { accept_sidecar(table, sidecar); },
           .agrees =
@@ -160,7 +163,7 @@ Extent extent_of(const std::shared_ptr<const Source>& source, const RecordTable&
                  uint64_t i) {
   const uint64_t length = table.length(i);
   if (length > kMaxRecordBytes) {
-    throw CorruptError("the table has a record longer than any can be",
+    throw CorruptError("the record table has a record that is too long",
                        {.path = source->uri(),
                         .record = i,
                         .offset = table.offset(i),
@@ -175,7 +178,7 @@ std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
   const auto open = [&](const auto& source, SidecarStore& store) {
     RecordTable table = RecordTable::read(*source, true, options.warn, store.head());
     std::optional<StoredSidecar> sidecar;
-    const bool is_empty = table.size() == 0;  // of which there is nothing to remember
+    const bool is_empty = table.size() == 0;  // so there is nothing to store
     if (!is_empty) sidecar = store.find(sidecar_rules(*source, table));
     if (!sidecar) {
       SidecarWriter scanned =
@@ -192,7 +195,7 @@ std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
 
 Salvage open_damaged(const std::string& uri, const ReportDamage& report, const OpenOptions& options,
                      const ScanProgress& progress) {
-  std::optional<Damage> cut;  // of the last file, where it is replaced meanwhile
+  std::optional<Damage> cut;  // of the last opened file, if it was replaced meanwhile
   const auto open = [&](const auto& source, SidecarStore& store) -> Salvage {
     RecordTable table = RecordTable::read_of_cut_file(*source, options.warn);
     const auto own = store.find(sidecar_rules(*source, table), CutFile::kUsed);
@@ -204,7 +207,7 @@ Salvage open_damaged(const std::string& uri, const ReportDamage& report, const O
     if (left < before) {
       const uint64_t offset = std::min(table.offset(left), bytes);
       cut = {uri, offset, bytes - offset, left,
-             fmt::format("the file ends too early: {} of its records are cut or missing",
+             fmt::format("the file is truncated: {} of its records are incomplete or missing",
                          before - left)};
     }
     StoredSidecar used =
@@ -222,7 +225,7 @@ Salvage open_damaged(const std::string& uri, const ReportDamage& report, const O
 
 namespace {
 
-// Errors: that of the first record that is not what the table says; StateError.
+// Errors: that of the first record that does not match the table; StateError.
 void verify_records(const std::string& uri, const RecordTable& table,
                     const ScanProgress& progress) {
   const uint64_t total = table.file_bytes();
@@ -263,14 +266,14 @@ std::unique_ptr<RecordStream> open_stream(const std::string& uri, uint64_t max_p
   std::unique_ptr<RecordStream> stream = stream_of(file, max_payload_bytes);
   if (options.warn && file->packed_files()) {
     options.warn(fmt::format(
-        "{}: this is a packed folder; its files, and the list of their names, are copied as plain "
-        "bytes. With the schema '{}' they become images with labels",
+        "{}: this is a packed folder; its files and the list of their names are copied as plain "
+        "bytes. With the schema '{}', the files are read as images with labels",
         uri, kClassFolders));
   }
   return stream;
 }
 
-// The file itself says where its records are, and their checksums.
+// The file itself holds offsets and checksums, so the sidecar only gets the lengths.
 class Writer final : public RecordFileWriter {
  public:
   Writer(const RecordFileSinks& sinks, uint64_t expected)
@@ -311,7 +314,7 @@ constexpr FileFormat kFormat{
     .name = "FFRecord",
     .reader = "fuelrail.ffrecord.FileReader",
     .schema = {.name = kClassFolders,
-               .meaning = "a packed folder (pack_folder) with one sub-folder a class",
+               .meaning = "a packed folder (pack_folder) with one sub-folder per class",
                .reader = "fuelrail.ffrecord.PackedFolder"},
     .joined_in_folders = true,
     .max_payload_bytes = kDefaultMaxRecordBytes,

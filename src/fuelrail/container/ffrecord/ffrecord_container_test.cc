@@ -33,7 +33,7 @@ using ::testing::SizeIs;
 
 const std::string kJpeg = "\xff\xd8\xff\xe0";  // how an image begins
 
-// A `.ffr` in a directory of its own, with a cache of its own.
+// A `.ffr` in its own directory, with its own cache.
 struct FfrFile {
   explicit FfrFile(const std::vector<std::string>& records) { write_file(path, file_of(records)); }
 
@@ -144,8 +144,7 @@ TEST(Ffrecord, more_than_half_must_be_image_records) {
       HasSubstr("x.ffr: record 1, offset 76: the record is too short for its image header"));
 }
 
-// Header or labels of one record damaged, whichever it is, at its begin or where it is read at
-// last.
+// Damages the labels of one record, for every record, in short and in long records.
 TEST(Ffrecord, a_damaged_label_is_its_records_error_and_changes_no_schema) {
   for (const size_t image_bytes : {size_t{20}, size_t{3'000}, size_t{1'500'000}}) {
     const std::string image = kJpeg + std::string(image_bytes, 'x');
@@ -194,7 +193,7 @@ TEST(Ffrecord, thousands_of_records_are_scanned) {
     records.push_back(i % 10 == 0 ? "" : image_payload(1, {i == 6999 ? 0.5f : 1.0f}, image));
   }
   FfrFile file(records);
-  EXPECT_EQ(file.open()->schema().fields[1].dtype, DType::kFloat32);  // the last one's doing
+  EXPECT_EQ(file.open()->schema().fields[1].dtype, DType::kFloat32);  // because of the last label
 }
 
 TEST(Ffrecord, golden_files_open_and_every_record_is_read) {
@@ -272,7 +271,8 @@ TEST(Ffrecord, a_record_longer_than_any_can_be_is_refused_before_it_is_read) {
   const RecordTable long_table = RecordTable::read(*endless, true);
   EXPECT_THAT(
       refusal_of<CorruptError>([&] { extent_of(endless, long_table, 2); }),
-      HasSubstr("endless.ffr: record 2, offset 48: the table has a record longer than any"));
+      HasSubstr(
+          "endless.ffr: record 2, offset 48: the record table has a record that is too long"));
 }
 
 TEST(Ffrecord, damage_to_the_table_is_an_error_of_the_opening) {
@@ -281,7 +281,7 @@ TEST(Ffrecord, damage_to_the_table_is_an_error_of_the_opening) {
   bytes[13] ^= 1;
   write_file(file.path, bytes);
   EXPECT_THAT(refusal_of<CorruptError>([&] { file.open(); }),
-              HasSubstr("x.ffr: offset 0: the file's table is damaged"));
+              HasSubstr("x.ffr: offset 0: the record table is damaged"));
   EXPECT_FALSE(std::filesystem::exists(file.sidecar));
 }
 
@@ -316,7 +316,7 @@ TEST(FfrecordSidecar, of_another_file_is_set_aside_and_kept) {
   EXPECT_EQ(file.open()->sidecar_location().place, SidecarPlace::kCache);
 }
 
-// Class names as `pack` leaves them.
+// Class names, as `pack` stores them.
 void name_classes(const FfrFile& file, const std::vector<std::string>& records) {
   SidecarWriter writer;
   for (const std::string& record : records) writer.add_length(record.size());
@@ -326,7 +326,8 @@ void name_classes(const FfrFile& file, const std::vector<std::string>& records) 
   sink->commit();
 }
 
-// Another program's doing, or a kill between FileWriter's rename and the removal of the sidecar.
+// After another program replaced the file, or a kill between FileWriter's rename and the removal of
+// the sidecar.
 TEST(FfrecordSidecar, of_a_file_with_other_records_of_the_same_lengths_is_set_aside) {
   for (const size_t each : {size_t{20}, size_t{5000}}) {  // one in both ends; one in each
     FfrFile file({std::string(each, 'a'), std::string(each, 'b')});
@@ -365,7 +366,7 @@ TEST(FfrecordSidecar, of_a_file_that_was_damaged_or_cut_stays_its_own) {
   for (const std::string& cut : {gap, whole.substr(0, whole.size() - 1)}) {
     write_file(file.path, cut);
     EXPECT_THAT(refusal_of<TruncatedError>([&] { file.open(); }),
-                HasSubstr(file.path + ": record 2, offset 6053: the file was cut"));
+                HasSubstr(file.path + ": record 2, offset 6053: the file is truncated"));
     EXPECT_THROW(build_sidecar(file.path), TruncatedError);
     EXPECT_EQ(open_ffrecord(file.path, {.ignore_sidecar = true})->size(), 3);
   }
@@ -381,13 +382,15 @@ TEST(FfrecordSidecar, that_does_not_fit_the_table_is_set_aside) {
   writer.write_to(identify(*file_system_for(file.path).open(file.path)), *sink);
   sink->commit();
   EXPECT_EQ(file.open()->size(), 2);
-  EXPECT_THAT(file.warnings, ElementsAre(HasSubstr("does not fit the file's table: expected 2 "
-                                                   "records of 11 bytes, found 1 of 11")));
+  EXPECT_THAT(
+      file.warnings,
+      ElementsAre(HasSubstr("does not match the file's record table: expected 2 records with 11 "
+                            "bytes in total, found 1 records with 11 bytes in total")));
 }
 
 TEST(FfrecordSidecar, goes_into_the_cache_or_stays_in_memory_where_it_cannot_be_beside) {
   FfrFile file({"first", "second"});
-  std::filesystem::create_directory(file.sidecar);  // in the way
+  std::filesystem::create_directory(file.sidecar);  // blocks the sidecar's name
   {
     const CacheDirectory cache(file.directory / "cache");
     EXPECT_EQ(file.open()->sidecar_location().place, SidecarPlace::kCache);
@@ -396,8 +399,8 @@ TEST(FfrecordSidecar, goes_into_the_cache_or_stays_in_memory_where_it_cannot_be_
   const CacheDirectory cache(file.directory / "no-directory");
   file.warnings.clear();
   EXPECT_EQ(file.open()->sidecar_location().place, SidecarPlace::kMemory);
-  EXPECT_THAT(file.warnings,
-              ::testing::Contains(HasSubstr("neither beside it nor into the cache")));
+  EXPECT_THAT(file.warnings, ::testing::Contains(
+                                 HasSubstr("cannot be written beside the file or into the cache")));
 }
 
 TEST(FfrecordSidecar, an_opening_that_is_stopped_leaves_nothing) {
@@ -455,7 +458,7 @@ TEST(FfrecordSidecar, is_not_built_of_a_damaged_file) {
   EXPECT_NO_THROW(build_sidecar(file.path, {.checksums = false}));
 }
 
-// The file has its checksums itself: they are neither copied nor lost.
+// The file has its own checksums, so they are neither copied nor lost.
 TEST(FfrecordSidecar, built_without_verifying_leaves_the_files_own_checksums_in_use) {
   FfrFile file({"first", std::string(40'000, 'x'), image_payload(8, {2.5f}, kJpeg)});
   std::string bytes = file_contents(file.path);

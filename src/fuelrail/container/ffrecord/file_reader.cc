@@ -30,12 +30,11 @@ struct Spot {
 
 bool has_lower_tag(const Completion& a, const Completion& b) { return a.tag < b.tag; }
 
-// The open files, which whoever is the last to use them closes, once they are to be closed. Without
-// a lock: one that another thread held while the process forked would be held for ever in the
-// child.
+// The open files. After `close`, the last user closes them. Uses no lock: if another thread held a
+// lock while the process forked, the child could never take it.
 class OpenFiles {
  public:
-  // As long as it lives, the files are open.
+  // Keeps the files open while it exists.
   class Use {
    public:
     // Errors: StateError when closed.
@@ -43,8 +42,8 @@ class OpenFiles {
       uint64_t now = files_.state_.load(std::memory_order_acquire);
       do {
         if ((now & kClosed) != 0) {
-          throw StateError("the reader has been closed",
-                           {.remedy = "Make a new one of the same files"});
+          throw StateError("the reader is closed",
+                           {.remedy = "Create a new reader for the same files"});
         }
       } while (
           !files_.state_.compare_exchange_weak(now, now + kOneUser, std::memory_order_acq_rel));
@@ -61,7 +60,7 @@ class OpenFiles {
     OpenFiles& files_;
   };
 
-  // Before anything else, and by one thread.
+  // Call once, before any other method.
   void open(Sources sources) { sources_ = std::move(sources); }
   void close() {
     if (state_.fetch_or(kClosed, std::memory_order_acq_rel) == 0) sources_.clear();
@@ -81,7 +80,7 @@ struct FileReader::Impl {
   std::vector<std::string> uris;
   FileReaderOptions options;
   std::vector<RecordTable> tables;
-  Ranges records;  // of each file
+  Ranges records;  // per file
   mutable OpenFiles files;
   mutable std::atomic<bool> warned_of_refusal = false;
 
@@ -98,7 +97,7 @@ struct FileReader::Impl {
 Spot FileReader::Impl::spot(uint64_t index) const {
   if (index >= size()) {
     throw OutOfRangeError(
-        "there is no such record",
+        "the record index is out of range",
         {.expected = fmt::format("an index below {}", size()), .found = fmt::format("{}", index)});
   }
   const auto [file, record] = records.find(index);
@@ -120,11 +119,11 @@ void FileReader::Impl::warn_of_refusal(const Sources& open) const {
       open.begin(), open.end(), [](const auto& source) { return source->refuses_direct_reads(); });
   if (refused == open.end() || warned_of_refusal.exchange(true, std::memory_order_relaxed)) return;
   options.warn(
-      fmt::format("the file system of {} refuses direct reads; they go through the page cache",
+      fmt::format("the file system of {} refuses direct reads; reads go through the page cache",
                   (*refused)->uri()));
 }
 
-// The same error, which says where. Errors: what is no Error is thrown on.
+// The same error with its place added. Errors: rethrows an exception that is not an Error.
 std::exception_ptr FileReader::Impl::placed(const std::exception_ptr& failure, Spot spot) const {
   try {
     std::rethrow_exception(failure);
@@ -136,8 +135,8 @@ std::exception_ptr FileReader::Impl::placed(const std::exception_ptr& failure, S
   }
 }
 
-// Of a record that is longer than what is verified at once; `keep_going` is called before every
-// piece. Returns: its error; null = it has none. Errors: what `keep_going` throws.
+// Checks a record that is longer than the verification buffer. Calls `keep_going` before every
+// piece. Returns: the record's error, or null. Errors: anything that `keep_going` throws.
 std::exception_ptr FileReader::Impl::error_of_large(const Sources& open, Spot spot,
                                                     MutableBytes buffer,
                                                     const std::function<void()>& keep_going) const {
@@ -164,7 +163,7 @@ FileReader::FileReader(std::vector<std::string> uris, FileReaderOptions options)
     sources.push_back(file_system_for(uri).open(uri));
     impl_->tables.push_back(RecordTable::read(*sources.back(), wanted.check_data, wanted.warn));
     impl_->records.add(impl_->tables.back().size());
-    // Asked before there can be a fork beside threads that ask.
+    // Query and cache these now, before the process can fork while other threads query them.
     static_cast<void>(sources.back()->reads_without_waiting());
     if (wanted.read.direct) static_cast<void>(sources.back()->direct_descriptor());
   }
@@ -179,7 +178,7 @@ const std::vector<std::string>& FileReader::uris() const { return impl_->uris; }
 
 const RecordTable& FileReader::table(size_t file) const {
   if (file < impl_->tables.size()) return impl_->tables[file];
-  throw OutOfRangeError("the reader has no such file",
+  throw OutOfRangeError("the file number is out of range",
                         {.expected = fmt::format("a number below {}", impl_->tables.size()),
                          .found = fmt::format("{}", file)});
 }
@@ -200,15 +199,15 @@ void FileReader::require_held(std::span<const uint64_t> indices,
     const uint64_t length = table.length(spot.record);
     if (length <= kDefaultMaxRecordBytes) continue;
     if (!use.sources()[spot.file]->has_hole(table.offset(spot.record), length)) continue;
-    std::vector<std::byte> buffer(size_t{1} << 20);  // which the processor's cache holds
+    std::vector<std::byte> buffer(size_t{1} << 20);  // fits into the processor's cache
     const std::exception_ptr error = impl_->error_of_large(
         use.sources(), spot, buffer, [&] { check_keep_going(keep_going, uris()[spot.file]); });
     if (error) std::rethrow_exception(error);
   }
 }
 
-// A direct read wants memory as far behind an aligned address as the record is behind an aligned
-// offset.
+// For a direct read, the memory must have the same distance from an aligned address as the record
+// has from an aligned offset.
 RecordBytes FileReader::memory_for(uint64_t index) const {
   const Spot spot = impl_->spot(index);
   const RecordTable& table = impl_->tables[spot.file];

@@ -1,5 +1,5 @@
-// Batches of records of FFRecord files, by index: what fuelrail.ffrecord.FileReader is made of.
-// (The engine reads the same files as a Container: ffrecord_container.h.)
+// Reads batches of records from FFRecord files by index; fuelrail.ffrecord.FileReader is built on
+// it. (The engine reads the same files as a Container: ffrecord_container.h.)
 #pragma once
 
 #include <cstddef>
@@ -19,27 +19,27 @@
 namespace fuelrail::ffrecord {
 
 struct FileReaderOptions {
-  bool check_data = true;  // verify the tables' checksums at opening, and every record's at reading
+  bool check_data = true;  // verify the checksums of tables (at opening) and records (at reading)
   ReadOptions read{.threads = 16};
-  Warn warn{};  // of tables without a checksum, and of direct reads that are refused
+  Warn warn{};  // of tables without a checksum, and of refused direct reads
 };
 
-// One record's bytes, and where they are.
+// The memory for one record.
 struct RecordBytes {
   MutableBytes bytes;
-  MutableBytes room;                 // around them, which a direct read overwrites too
-  std::shared_ptr<std::byte> owner;  // null: the memory is the caller's
+  MutableBytes room;                 // includes `bytes`; a direct read may overwrite all of it
+  std::shared_ptr<std::byte> owner;  // null: the caller owns the memory
 };
 
-// Several files, one index space: the first file's records, then the second's, and so on.
+// Several files with one range of indices: the first file's records, then the second's, and so on.
 //
-// Threads: every method may be called from any thread at once. Fork: a child reads with queues of
-// its own. Nothing is held between calls but the open files; queues and idle memory are the
-// process's (storage/read_queue_pool.h).
+// Threads: any method may be called from several threads at once. Fork: a child process uses read
+// queues of its own. Between calls, the reader holds only the open files; queues and idle memory
+// belong to the process (storage/read_queue_pool.h).
 class FileReader {
  public:
-  // Opens the files in the order given; one may come twice. Errors: those of FileSystem::open,
-  // RecordTable::read and make_read_queue.
+  // Opens the files in the given order; a file may be given twice. Errors: those of
+  // FileSystem::open, RecordTable::read and make_read_queue.
   FileReader(std::vector<std::string> uris, FileReaderOptions options);
   ~FileReader();
   FileReader& operator=(FileReader&&) = delete;
@@ -47,50 +47,49 @@ class FileReader {
   uint64_t size() const;
   const std::vector<std::string>& uris() const;
   const RecordTable& table(size_t file) const;
-  // Bytes of a record. Errors: OutOfRangeError.
+  // The bytes of a record. Errors: OutOfRangeError.
   uint64_t length(uint64_t index) const;
 
-  // Closes the files; reads in other threads go on to their end. Tables stay. In a child that was
-  // forked while another thread read, whose end never comes there, the files stay open until the
-  // reader is destroyed.
+  // Closes the files after the running reads of other threads have finished. The tables remain. In
+  // a child that was forked while another thread was reading, that read never finishes, so the
+  // files stay open until the reader is destroyed.
   void close();
 
-  // To be called before memory is taken for records of any length: of those longer than
-  // kDefaultMaxRecordBytes of which the file has only a part (a sparse file: the rest takes no
-  // place on the disk), whether their checksums are right all the same, whatever `check_data` says.
-  // `keep_going` is asked before every MiB.
-  // Memory: 1 MiB. Errors: CorruptError, IoError, with the place; OutOfRangeError; StateError.
+  // Call before allocating memory for records of any length. For each record longer than
+  // kDefaultMaxRecordBytes of which the file stores only a part (a sparse file), verifies the
+  // checksum even if `check_data` is false. Calls `keep_going` before every MiB. Memory: 1 MiB.
+  // Errors: CorruptError, IoError, with the place; OutOfRangeError; StateError.
   void require_held(std::span<const uint64_t> indices, const KeepGoing& keep_going = {}) const;
 
-  // Memory of its own for a record, which is used again when its last owner lets go
-  // (storage/read_memory.h), fit for direct reads where those are wanted. Errors: OutOfRangeError;
+  // Allocates memory for a record, suitable for direct reads if those are enabled. The memory is
+  // reused after its last owner releases it (storage/read_memory.h). Errors: OutOfRangeError;
   // bad_alloc.
   RecordBytes memory_for(uint64_t index) const;
-  // Whether that is better than fresh memory of the caller's: the record is large, or its reads
+  // Whether memory_for is better than fresh memory of the caller: the record is large, or reads are
   // direct. Errors: OutOfRangeError.
   bool reuses_memory_for(uint64_t index) const;
 
-  // Reads record indices[i] into into[i]; `indices` may repeat. All are read at once; neighbours
-  // become one read, and checksums are verified where the bytes arrive. Requires: as many of the
-  // one as of the other, into[i].bytes of length(indices[i]). Errors: StateError when closed;
-  // OutOfRangeError before anything is read; else that of the first record in the order of
-  // `indices` that failed, with path, record and offset: CorruptError, TruncatedError, IoError;
-  // bad_alloc. Nothing is lost or leaked by it, and the reader can be used on.
+  // Reads record indices[i] into into[i]; `indices` may repeat. All records are read in parallel,
+  // neighbours in one read. Checksums are verified as the bytes arrive. Requires: both spans have
+  // the same size; into[i].bytes has length(indices[i]) bytes. Errors: StateError when closed;
+  // OutOfRangeError before anything is read; otherwise the error of the first failed record in the
+  // order of `indices`, with path, record and offset: CorruptError, TruncatedError, IoError;
+  // bad_alloc. The reader stays usable and leaks nothing.
   void read(std::span<const uint64_t> indices, std::span<const RecordBytes> into) const;
-  // The same, into memory_for each. Errors: also those of require_held.
+  // As above, into memory from memory_for. Errors: also those of require_held.
   std::vector<RecordBytes> read(std::span<const uint64_t> indices) const;
 
-  // Reads everything, whatever `check_data` says, and reports each record that cannot be read or
-  // whose checksum is wrong, by its index here, in order, with its Error. `progress` is told the
-  // records done, at least every 32 MiB, and says whether to go on. Memory: 32 MiB. Errors:
-  // bad_alloc; StateError when closed or told to stop.
+  // Reads all records, even if `check_data` is false, and reports each record that cannot be read
+  // or has a wrong checksum: its index in this reader, and its Error, in order. Calls `progress`
+  // with the number of records done, at least every 32 MiB; it returns false to stop. Memory: 32
+  // MiB. Errors: bad_alloc; StateError when closed or stopped.
   void verify(const std::function<void(uint64_t index, const std::exception_ptr& error)>& report,
               const std::function<bool(uint64_t done)>& progress) const;
 
-  // Whether the tables are as they were written. Errors: CorruptError.
+  // Verifies the checksums of the tables in memory. Errors: CorruptError.
   void verify_tables() const;
 
-  // Who reads what is not in the page cache: "io_uring" or "pread".
+  // How bytes that are not in the page cache are read: "io_uring" or "pread".
   std::string read_backend() const;
 
  private:

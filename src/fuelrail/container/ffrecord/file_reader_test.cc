@@ -42,7 +42,7 @@ class FfrecordReader : public ::testing::Test {
     write_file(directory_ / name, file_of(records));
     return directory_ / name;
   }
-  // A byte of the file is another.
+  // Changes a byte of the file.
   void damage(const std::string& path, uint64_t offset) {
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
     file.seekg(static_cast<std::streamoff>(offset));
@@ -80,7 +80,7 @@ TEST_F(FfrecordReader, gives_the_records_in_the_order_of_the_request) {
       drop_from_cache(path);
       std::vector<uint64_t> indices(count);
       for (uint64_t& index : indices) index = random() % records.size();
-      for (int round = 0; round < 2; ++round) {  // out of the page cache, then in it
+      for (int round = 0; round < 2; ++round) {  // first without, then with the page cache
         const auto read = reader.read(indices);
         ASSERT_EQ(read.size(), count);
         for (size_t i = 0; i < count; ++i) EXPECT_EQ(text_of(read[i]), records[indices[i]]);
@@ -120,8 +120,9 @@ TEST_F(FfrecordReader, an_index_beyond_the_end_is_refused_before_anything_is_rea
   const FileReader reader({write("a.ffr", numbered_records(5))}, {});
   for (const uint64_t index : {uint64_t{5}, ~uint64_t{0}}) {
     const std::vector<uint64_t> indices{0, index};
-    EXPECT_NE(refusal_of<OutOfRangeError>([&] { reader.read(indices); }).find("no such record"),
-              std::string::npos);
+    EXPECT_NE(
+        refusal_of<OutOfRangeError>([&] { reader.read(indices); }).find("index is out of range"),
+        std::string::npos);
   }
 }
 
@@ -170,7 +171,7 @@ TEST_F(FfrecordReader, a_closed_reader_says_so_and_keeps_its_tables) {
   const auto kept = reader.read(indices);
   reader.close();
   reader.close();
-  EXPECT_NE(refusal_of<StateError>([&] { reader.read(indices); }).find("has been closed"),
+  EXPECT_NE(refusal_of<StateError>([&] { reader.read(indices); }).find("the reader is closed"),
             std::string::npos);
   EXPECT_THROW(
       reader.verify([](uint64_t, const std::exception_ptr&) {}, [](uint64_t) { return true; }),
@@ -209,7 +210,7 @@ TEST_F(FfrecordReader, reads_into_memory_of_the_callers) {
 
 TEST_F(FfrecordReader, verify_reports_every_bad_record_whatever_the_reader_checks) {
   std::vector<std::string> records(200, std::string(700, 'x'));
-  records.emplace_back(size_t{40} << 20, 'y');  // longer than what is verified at once
+  records.emplace_back(size_t{40} << 20, 'y');  // longer than the verification buffer
   records.emplace_back(size_t{33} << 20, 'z');
   records.emplace_back("last");
   const std::string path = write("a.ffr", records);
@@ -307,7 +308,7 @@ TEST_F(FfrecordReader, a_table_without_checksum_is_said) {
   EXPECT_NE(said[0].find("no checksum"), std::string::npos);
 }
 
-// Of /dev/shm, which has none; where it has (Linux 6.x), nothing is said.
+// /dev/shm refuses direct reads. Where it allows them (Linux 6.x), there is no warning.
 TEST_F(FfrecordReader, direct_reads_that_are_refused_are_said_once) {
   const std::string path = "/dev/shm/fuelrail-file-reader-test.ffr";
   write_file(path, file_of(numbered_records(50)));

@@ -25,7 +25,7 @@ void append_zeros(Sink& sink, uint64_t count) {
   }
 }
 
-// Rewrites what follows the file's first bytes, number by number, and sums it up.
+// Rewrites the table after its checksum, number by number, and computes the checksum.
 class TableWriter {
  public:
   explicit TableWriter(Sink& sink) : sink_(sink) { block_.reserve(kMovedAtOnce); }
@@ -37,7 +37,7 @@ class TableWriter {
     if (block_.size() > kMovedAtOnce - sizeof(uint64_t)) flush();
   }
 
-  // Returns: the checksum of all of it.
+  // Returns: the checksum of everything written.
   uint32_t finish() {
     flush();
     return crc_;
@@ -52,7 +52,7 @@ class TableWriter {
   }
 
   Sink& sink_;
-  uint64_t at_ = sizeof(uint32_t);  // behind the checksum
+  uint64_t at_ = sizeof(uint32_t);  // after the checksum
   uint32_t crc_ = 0;
   std::vector<std::byte> block_;
 };
@@ -71,12 +71,12 @@ FileWriter::FileWriter(Sink& sink, uint64_t expected, AsLeft) : sink_(sink) {
 
 void FileWriter::reserve(uint64_t expected) {
   if (expected > kMaxRecords) {
-    throw InvalidArgumentError("an FFRecord file cannot have so many records",
+    throw InvalidArgumentError("there are too many records for an FFRecord file",
                                {.path = sink_.uri(),
                                 .expected = fmt::format("at most {}", kMaxRecords),
                                 .found = fmt::to_string(expected)});
   }
-  // Before anything is written: a number that cannot be meant fails here and not on a full disk.
+  // Before anything is written, so that an absurd number fails here and not on a full disk.
   crcs_.reserve(expected);
   offsets_.reserve(expected);
   first_ = table_bytes(expected);
@@ -84,7 +84,8 @@ void FileWriter::reserve(uint64_t expected) {
 
 uint64_t FileWriter::append(Bytes record) { return append(record, crc32(record)); }
 
-// What a method does: from a state in which it may to the one that is then, or to failure.
+// One state transition of a method: from the required state to the next one, or to kFailed if the
+// method throws.
 class FileWriter::Step {
  public:
   Step(FileWriter& writer, State from, State to) : writer_(writer), to_(to) {
@@ -98,12 +99,13 @@ class FileWriter::Step {
     const std::string& path = writer_.sink_.uri();
     switch (writer_.state_) {
       case State::kBetween:
-        throw StateError("no record is begun", {.path = path});
+        throw StateError("no record is open", {.path = path});
       case State::kInRecord:
-        throw StateError("a record is being written, piece by piece",
-                         {.path = path, .remedy = "Write no other until it has ended"});
+        throw StateError("a record is being written in pieces",
+                         {.path = path, .remedy = "End it before writing another record"});
       case State::kFailed:
-        throw StateError("writing has failed before; the file is given up", {.path = path});
+        throw StateError("an earlier write failed, so the file cannot be completed",
+                         {.path = path, .remedy = "Write the file again"});
       case State::kFinished:
         break;
     }
@@ -159,7 +161,7 @@ void FileWriter::finish() {
   step.done();
 }
 
-// The order of the blocks is that in which none is written over before it was read.
+// Moves the blocks in an order in which none is overwritten before it was read.
 void FileWriter::move_records(uint64_t to) {
   const uint64_t begin = first_;
   const uint64_t length = sink_.position() - begin;
@@ -196,8 +198,8 @@ void FileWriter::write_table() {
   sink_.rewrite(0, crc);
 }
 
-// In this order, so that a kill between the two leaves a sidecar that is set aside, because the new
-// file's table differs and its records are sound, and never a file that has lost its own.
+// In this order, a kill between the two leaves a foreign sidecar, which is ignored because the new
+// file's table differs and its records are intact. A file never loses its own sidecar.
 void commit_without_sidecar(Sink& sink) {
   sink.commit();
   remove_foreign_sidecar(sink.uri());

@@ -38,7 +38,7 @@ std::string written(const std::vector<std::string>& records, uint64_t expected) 
   return std::string(as_text(sink.bytes()));
 }
 
-// Of different lengths, one byte telling where in which record it is.
+// Records of different lengths; each byte shows its record and position.
 std::vector<std::string> some_records(size_t count, size_t bytes) {
   std::vector<std::string> records(count);
   for (size_t i = 0; i < count; ++i) {
@@ -73,7 +73,7 @@ TEST(FfrecordFileWriter, sample_of_the_format_page_is_true) {
   EXPECT_EQ(hex_of(as_bytes(written({"hello", "", "abcabcabc"}, 3))), hex_of(as_bytes(expected)));
 }
 
-// Whatever number was expected.
+// For any expected number of records.
 TEST(FfrecordFileWriter, the_records_of_an_original_file_give_that_file) {
   for (const char* name : {"part0.ffr", "folder.ffr"}) {
     const auto original = file_system_for(kGolden).open(kGolden + name);
@@ -103,8 +103,8 @@ TEST(FfrecordFileWriter, records_may_be_empty) {
   }
 }
 
-// By less and by more than the block in which they are moved, forwards and back, with a last block
-// of any length.
+// Moves records by less and by more than one block, forwards and backwards, with a last block of
+// any length.
 TEST(FfrecordFileWriter, records_are_moved_when_another_number_was_expected) {
   const auto large = some_records(5, 700'000);
   const auto many = some_records(120'000, 3);
@@ -129,7 +129,7 @@ TEST(FfrecordFileWriter, a_record_in_pieces_is_as_one_in_one_piece) {
   EXPECT_EQ(as_text(sink.bytes()), file_of({"abcde", "f", ""}));
 }
 
-// Whose memory ends, once.
+// A sink that runs out of memory once.
 class PoorSink final : public MemorySink {
  public:
   PoorSink() : MemorySink("poor") {}
@@ -140,7 +140,7 @@ class PoorSink final : public MemorySink {
   bool lacks_memory = false;
 };
 
-// It would have offsets and checksums of different records, and a table that says all is well.
+// Such a file would have offsets and checksums of different records in a table that looks valid.
 TEST(FfrecordFileWriter, a_file_that_lacks_a_record_is_never_finished) {
   for (const bool in_pieces : {false, true}) {
     PoorSink sink;
@@ -154,7 +154,7 @@ TEST(FfrecordFileWriter, a_file_that_lacks_a_record_is_never_finished) {
     EXPECT_THROW(writer.begin_record(), StateError);
     EXPECT_THROW(writer.add(as_bytes("f")), StateError);
     EXPECT_THROW(writer.end_record(), StateError);
-    EXPECT_NE(refusal_of<StateError>([&] { writer.finish(); }).find("the file is given up"),
+    EXPECT_NE(refusal_of<StateError>([&] { writer.finish(); }).find("an earlier write failed"),
               std::string::npos);
   }
 }
@@ -166,7 +166,7 @@ TEST(FfrecordFileWriter, calls_in_another_order_are_refused_and_change_nothing) 
   EXPECT_THROW(writer.end_record(), StateError);
   writer.begin_record();
   writer.add(as_bytes("ab"));
-  EXPECT_NE(refusal_of<StateError>([&] { writer.append(as_bytes("x")); }).find("piece by piece"),
+  EXPECT_NE(refusal_of<StateError>([&] { writer.append(as_bytes("x")); }).find("in pieces"),
             std::string::npos);
   EXPECT_THROW(writer.begin_record(), StateError);
   EXPECT_THROW(writer.finish(), StateError);
@@ -187,7 +187,7 @@ TEST(FfrecordFileWriter, more_records_than_a_file_can_have_are_refused_at_once) 
   }
 }
 
-// Whichever operation of the sink fails, and however the number of records was foreseen.
+// For a failure of any sink operation, and any expected number of records.
 TEST(FfrecordFileWriter, a_file_is_right_or_the_sinks_error_whatever_fails) {
   memory_file_system().make_directory("memory://file_writer_test");
   const std::string uri = "memory://file_writer_test/x.ffr";

@@ -13,7 +13,7 @@
 namespace fuelrail::ffrecord {
 namespace {
 
-// The operations that are known. Frozen: they are Python's (Lib/pickletools.py).
+// The supported operations. Frozen: they are Python's (Lib/pickletools.py).
 enum Opcode : uint8_t {
   kMark = '(',
   kStop = '.',
@@ -46,12 +46,12 @@ enum Opcode : uint8_t {
 };
 constexpr uint8_t kLastProtocol = 5;
 
-// A folder's pairs stand behind a mark, and behind another one the arguments of protocol 0.
+// One mark precedes each folder's pairs, and another one the arguments in protocol 0.
 constexpr size_t kMaxMarks = size_t{kMaxFolderDepth} + 1;
 
-constexpr uint64_t kMaxForgotten = 255;  // numbers that the memo has not
+constexpr uint64_t kMaxForgotten = 255;  // memo numbers that may be skipped
 
-// What lies on the stack and in the memo.
+// The values on the stack and in the memo.
 struct MarkValue {};
 struct OrderedDictClass {};
 struct NoArguments {};
@@ -77,7 +77,7 @@ class Machine {
     if (stack_.size() != 1) in_.refuse_shape("one OrderedDict at the end");
     const FolderRef root = pop<FolderRef>("one OrderedDict at the end");
     if (folders_[root.number].placed) {
-      in_.refuse("the packed folder's structure has a folder in itself");
+      in_.refuse("a folder in the packed folder's structure contains itself");
     }
     stack_ = {};
     memo_ = {};
@@ -92,8 +92,9 @@ class Machine {
   };
 
   [[noreturn]] void refuse_depth() const {
-    in_.refuse("the packed folder is nested too deep",
-               {.expected = fmt::format("at most {} folders", kMaxFolderDepth), .found = "more"});
+    in_.refuse("the packed folder is nested too deeply",
+               {.expected = fmt::format("at most {} levels of folders", kMaxFolderDepth),
+                .found = "more"});
   }
 
   // --- The stack ---
@@ -108,10 +109,10 @@ class Machine {
 
   void remember(uint64_t number) {
     if (stack_.empty() || std::holds_alternative<MarkValue>(stack_.back())) {
-      in_.refuse_shape("something to remember");
+      in_.refuse_shape("a value to memoize");
     }
-    // Python counts on; a memo has places for no more than a few that are left out.
-    if (number > remembered_ + kMaxForgotten) in_.refuse_shape("a number of something to remember");
+    // Python numbers memo values consecutively, so only a few skipped numbers are allowed.
+    if (number > remembered_ + kMaxForgotten) in_.refuse_shape("a valid memo number");
     if (number >= memo_.size()) memo_.resize(static_cast<size_t>(number) + 1, MarkValue{});
     Value& place = memo_[static_cast<size_t>(number)];
     if (std::holds_alternative<MarkValue>(place)) ++remembered_;
@@ -121,7 +122,7 @@ class Machine {
   void recall(uint64_t number) {
     if (number >= memo_.size() ||
         std::holds_alternative<MarkValue>(memo_[static_cast<size_t>(number)])) {
-      in_.refuse_shape("something that was remembered");
+      in_.refuse_shape("a memoized value");
     }
     stack_.push_back(memo_[static_cast<size_t>(number)]);
   }
@@ -129,12 +130,12 @@ class Machine {
   void push_class(std::string_view module, std::string_view name) {
     if (module != "collections" || name != "OrderedDict") {
       in_.refuse(
-          "the packed folder's structure names what no packed folder has, and nothing of it was "
-          "called",
-          {.expected = "collections.OrderedDict and nothing else",
+          "the packed folder's structure names a class or function other than OrderedDict, which "
+          "was not called",
+          {.expected = "only collections.OrderedDict",
            .found = fmt::format("{:?}",
                                 fmt::format("{}.{}", module.substr(0, 100), name.substr(0, 100))),
-           .remedy = "Do not open this file with anything that unpickles it"});
+           .remedy = "Do not open this file with a program that unpickles it"});
     }
     stack_.push_back(OrderedDictClass{});
   }
@@ -146,7 +147,7 @@ class Machine {
     folders_.emplace_back();
   }
 
-  // The pairs on the stack from `begin` on, into the folder below them, which stays.
+  // Moves the pairs on the stack from `begin` on into the folder below them, which stays.
   void add_entries(size_t begin, size_t below) {
     if ((stack_.size() - begin) % 2 != 0 || below == 0)
       in_.refuse_shape("pairs for an OrderedDict");
@@ -162,17 +163,17 @@ class Machine {
     const auto* name = std::get_if<std::string_view>(&key);
     if (name == nullptr) in_.refuse_shape("a name");
     if (!can_be_a_name(*name)) {
-      in_.refuse("the packed folder has a name that no file can have",
+      in_.refuse("the packed folder has an invalid file name",
                  {.found = fmt::format("{:?}", name->substr(0, 100))});
     }
     if (const auto* record = std::get_if<int64_t>(&value)) {
       if (*record < 0 || static_cast<uint64_t>(*record) >= records_) {
-        in_.refuse("the packed folder names a file that is not there",
-                   {.expected = fmt::format("a record below {}", records_),
+        in_.refuse("the packed folder names a file without a record",
+                   {.expected = fmt::format("a record number below {}", records_),
                     .found = fmt::format("{} for {:?}", *record, *name)});
       }
       if (files_++ == records_) {
-        in_.refuse("the packed folder names more files than it has",
+        in_.refuse("the packed folder names more files than it has records",
                    {.expected = fmt::format("at most {}", records_)});
       }
     } else if (const auto* below = std::get_if<FolderRef>(&value)) {
@@ -187,7 +188,7 @@ class Machine {
     folder.entries.emplace_back(*name, value);
   }
 
-  // Every folder is in one other at most, and the root in none: this ends.
+  // Terminates, because every folder is in at most one other folder, and the root in none.
   PackedEntries entries_of(FolderRef ref, int depth) {
     if (depth > kMaxFolderDepth) refuse_depth();
     Folder& folder = folders_[ref.number];
@@ -212,25 +213,25 @@ class Machine {
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end()) {
-      in_.refuse("the packed folder has a name twice in one folder",
+      in_.refuse("the packed folder has the same name twice in one folder",
                  {.found = fmt::format("{:?}", *twice)});
     }
   }
 
   // --- Operations ---
 
-  // Returns: whether that was the end.
+  // Returns: whether this was the last operation.
   bool step() {
     const auto opcode = static_cast<Opcode>(in_.next_operation());
     switch (opcode) {
       case kStop:
         return true;
       case kProto:
-        if (in_.take_number<uint8_t>() > kLastProtocol) in_.refuse_shape("a protocol up to 5");
+        if (in_.take_number<uint8_t>() > kLastProtocol) in_.refuse_shape("pickle protocol 0 to 5");
         break;
       case kFrame:
         if (in_.take_number<uint64_t>() > in_.left()) {
-          in_.refuse("the packed folder's structure ends too early");
+          in_.refuse("the packed folder's structure is truncated");
         }
         break;
       case kMark:
@@ -272,7 +273,7 @@ class Machine {
       }
       default:
         if (!step_memo(opcode) && !step_number(opcode) && !step_text(opcode)) {
-          in_.refuse("the packed folder's structure does what no packed folder needs",
+          in_.refuse("the packed folder's structure has a pickle operation that is not allowed",
                      {.expected = "OrderedDicts of names and numbers",
                       .found = fmt::format("opcode {:#04x} at byte {}", static_cast<int>(opcode),
                                            in_.begin())});
@@ -355,10 +356,10 @@ class Machine {
 
   PickleReader in_;
   uint64_t records_;
-  // Deques: what grows byte by byte is never there twice.
+  // Deques, because they grow without copying all elements.
   std::deque<Value> stack_;
-  std::vector<size_t> marks_;  // where on the stack
-  std::deque<Value> memo_;     // by number; a mark where there is nothing
+  std::vector<size_t> marks_;  // positions on the stack
+  std::deque<Value> memo_;     // by number; a mark in unused places
   uint64_t remembered_ = 0;
   std::deque<Folder> folders_;
   uint64_t files_ = 0;

@@ -1,4 +1,4 @@
-// Reads the one pickle that packed folders hold, and nothing else that a pickle can be.
+// Reads the pickles of packed folders, and no other pickles.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,10 @@
 
 namespace fuelrail::ffrecord {
 
-// A pickle is a program for a machine with a stack and a memo. Of its operations those are known
-// that make OrderedDicts, strings and integers; all others are refused by name, and with them
-// everything that could call, import or build. Memory, errors: as parse_packed_folder.
+// A pickle is a program for a machine with a stack and a memo. This parser knows only the
+// operations that build OrderedDicts, strings and integers. It refuses all others by name, and so
+// everything that could call, import or construct something else. Memory and errors: as for
+// parse_packed_folder.
 PackedStructure parse_folder_pickle(Bytes pickle, uint64_t records);
 
 }  // namespace fuelrail::ffrecord

@@ -15,16 +15,17 @@
 namespace fuelrail::ffrecord {
 namespace {
 
-// Of all files together, for each byte of the record that names them, and some more for small ones.
-// A folder's name is there once, and in the path of each of its files; those are kept.
+// Limits the total length of all files' paths: this many bytes for each byte of the last record,
+// plus a constant for small records. The record holds a folder's name once, but the path of each
+// file in the folder repeats it.
 constexpr uint64_t kMostPathBytes = 64;
 constexpr uint64_t kFewPathBytes = uint64_t{1} << 20;
 
-// A packed folder as a file system has it: paths below the root, and names in order.
+// A packed folder as a file system: paths below the root, and names in sorted order.
 class PackedTree {
  public:
-  // Lifetime: the entries' outlives it. Errors: CorruptError for paths that are longer together
-  // than those of a folder can be; `record_bytes` is the size of what it was parsed from.
+  // `record_bytes`: the size of the parsed record. Lifetime: `entries` outlives the tree. Errors:
+  // CorruptError for paths that are too long in total.
   PackedTree(const PackedEntries& entries, std::string root, uint64_t record_bytes)
       : root_(std::move(root)),
         entries_(entries),
@@ -32,7 +33,7 @@ class PackedTree {
     add_folder(entries_, 0);
   }
 
-  // As FileSystem::list_names, of `root` and what is below it.
+  // As FileSystem::list_names, for `root` and the folders below it.
   std::vector<DirectoryEntry> list(const std::string& uri) const {
     const std::string_view path =
         std::string_view(uri).substr(std::min(uri.size(), root_.size() + 1));
@@ -46,14 +47,14 @@ class PackedTree {
     return names;
   }
 
-  // Of the file at a path below the root. Requires: there is one.
+  // The record of the file at a path below the root. Requires: the file exists.
   uint64_t record(const std::string& path) const { return std::get<uint64_t>(find(path)->second); }
 
  private:
   using Entry = decltype(PackedEntries::entries)::value_type;
-  using Entries = std::vector<const Entry*>;  // in the order of their names
+  using Entries = std::vector<const Entry*>;  // sorted by name
 
-  // `path_bytes`: of the folder's path.
+  // `path_bytes`: the length of the folder's path.
   void add_folder(const PackedEntries& folder, uint64_t path_bytes) {
     Entries& entries = folders_[&folder];
     entries.reserve(folder.entries.size());
@@ -66,15 +67,15 @@ class PackedTree {
       if (below != nullptr) {
         add_folder(*below, bytes);
       } else if (bytes > paths_left_) {
-        throw CorruptError("the paths of the packed folder are longer together than any folder's",
-                           {.remedy = "Pack the folder anew"});
+        throw CorruptError("the packed folder's paths are too long in total",
+                           {.remedy = "Pack the folder again"});
       } else {
         paths_left_ -= bytes;
       }
     }
   }
 
-  // Requires: there is such an entry.
+  // Requires: the entry exists.
   const Entry* find(std::string_view path) const {
     const PackedEntries* folder = &entries_;
     while (true) {
@@ -141,12 +142,12 @@ class PackedImages final : public Container {
   std::shared_ptr<const Source> source_;
   RecordTable table_;
   files::FolderListing listing_;
-  std::vector<uint64_t> records_;  // of each image
+  std::vector<uint64_t> records_;  // per image
   Schema schema_ = files::image_folder_schema();
 };
 
 [[noreturn]] void throw_no_packed_folder(const std::string& found) {
-  throw CorruptError("the file is no packed folder",
+  throw CorruptError("the file is not a packed folder",
                      {.expected = fmt::format("a last record that begins with {:?}", kFolderMark),
                       .found = found,
                       .remedy = "Open it without a schema, as records"});
@@ -157,7 +158,7 @@ void check_mark(Bytes last_record) {
   if (begin != kFolderMark) throw_no_packed_folder(fmt::format("{:?}", begin));
 }
 
-// As many bytes as the mark has, or all. Requires: there is a record.
+// The first bytes of the last record, at most the mark's length. Requires: there is a record.
 std::vector<std::byte> begin_of_last(const Source& source, const RecordTable& table) {
   const uint64_t last = table.size() - 1;
   std::vector<std::byte> begin(std::min<uint64_t>(table.length(last), kFolderMark.size()));
@@ -165,13 +166,14 @@ std::vector<std::byte> begin_of_last(const Source& source, const RecordTable& ta
   return begin;
 }
 
-// The mark is looked at before anything is allocated: the last record may be anything.
+// Checks the mark before allocating memory, because the last record may have any content and
+// length.
 std::vector<std::byte> read_last_record(const Source& source, const RecordTable& table) {
-  if (table.size() == 0) throw_no_packed_folder("no record");
+  if (table.size() == 0) throw_no_packed_folder("no records");
   const uint64_t last = table.size() - 1;
   check_mark(begin_of_last(source, table));
   if (table.length(last) > kDefaultMaxRecordBytes) {
-    throw CorruptError("the packed folder's last record, which has its names, is too long",
+    throw CorruptError("the packed folder's last record, which holds its names, is too long",
                        {.expected = fmt::format("at most {} bytes", kDefaultMaxRecordBytes),
                         .found = fmt::format("{}", table.length(last)),
                         .remedy = "Restore the file, or open it without a schema, as records"});
@@ -182,7 +184,7 @@ std::vector<std::byte> read_last_record(const Source& source, const RecordTable&
   return bytes;
 }
 
-// `last_record` is where its names are.
+// `last_record` receives the bytes that the names are views of.
 PackedStructure read_structure(const Source& source, const RecordTable& table,
                                std::vector<std::byte>& last_record) {
   try {
@@ -233,7 +235,7 @@ std::shared_ptr<const Container> open_packed_images(const std::string& uri,
     records.push_back(
         tree.record(join_uri(listing.classes[listing.class_of(i)], std::string(listing.names[i]))));
   }
-  listing.names = {};  // the records say it all
+  listing.names = {};  // no longer needed: the records are known
   return std::make_shared<PackedImages>(std::move(source), std::move(table), std::move(listing),
                                         std::move(records));
 }

@@ -32,8 +32,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-// "name hex" a line: made by Python 3.11's pickle.dumps of OrderedDicts; "evil" ones hold what
-// calls os.system.
+// Lines of "name hex": the output of Python 3.11's pickle.dumps for OrderedDicts. The "evil" ones
+// contain an object that calls os.system.
 std::map<std::string, std::string> golden_pickles() {
   std::map<std::string, std::string> pickles;
   std::istringstream lines(file_contents(kGolden + "pickles.txt"));
@@ -54,7 +54,7 @@ std::string shown(const PackedEntries& folder) {
   return text;
 }
 
-// What it says, shown: "cat/(1.jpg:0 black/(7.png:1 ) ) ".
+// The structure as text: "cat/(1.jpg:0 black/(7.png:1 ) ) ".
 std::string parsed(const std::string& pickle, uint64_t records = 100'000) {
   const std::string record = std::string(kFolderMark) + pickle;
   return shown(parse_packed_folder(as_bytes(record), records).root);
@@ -88,10 +88,10 @@ TEST(PackedFolder, what_calls_anything_is_refused_by_its_name_and_not_called) {
   const auto pickles = golden_pickles();
   for (const char* name : {"evil0", "evil2", "evil4"}) {
     EXPECT_THAT(refusal(pickles.at(name)),
-                HasSubstr("the packed folder's structure names what no packed folder has, and "
-                          "nothing of it was called: expected collections.OrderedDict and nothing "
-                          "else, found \"posix.system\". Do not open this file with anything that "
-                          "unpickles it."));
+                HasSubstr("the packed folder's structure names a class or function other than "
+                          "OrderedDict, which was not called: expected only "
+                          "collections.OrderedDict, found \"posix.system\". Do not open this file "
+                          "with a program that unpickles it."));
   }
   EXPECT_FALSE(std::filesystem::exists("/tmp/pwned"));
   EXPECT_THAT(refusal("cos\nsystem\n(S'true'\ntR."), HasSubstr("found \"os.system\""));
@@ -104,7 +104,7 @@ TEST(PackedFolder, every_other_operation_is_refused_by_its_code) {
   for (int code = 0; code < 256; ++code) {
     if (known.find(static_cast<char>(code)) != std::string::npos) continue;
     EXPECT_THAT(refusal(kPickledFolder + static_cast<char>(code) + std::string(64, 'x')),
-                HasSubstr("does what no packed folder needs"))
+                HasSubstr("has a pickle operation that is not allowed"))
         << code;
   }
   EXPECT_THAT(refusal("}."), HasSubstr("found opcode 0x7d at byte 0"));
@@ -122,16 +122,16 @@ TEST(PackedFolder, cut_pickles_are_refused_everywhere) {
 TEST(PackedFolder, names_and_numbers_that_cannot_be_are_refused) {
   const auto with = [](const std::string& pair) { return refusal(kPickledFolder + pair + "s."); };
   for (const char* name : {"", ".", "..", "a/b", "/etc/passwd"}) {
-    EXPECT_THAT(with(pickled(name) + pickled(1)), HasSubstr("a name that no file can have"));
+    EXPECT_THAT(with(pickled(name) + pickled(1)), HasSubstr("an invalid file name"));
   }
   EXPECT_THAT(with(pickled(std::string_view("a\0b", 3)) + pickled(1)),
-              HasSubstr("a name that no file can have: found \"a\\x00b\""));
-  EXPECT_THAT(with(pickled(std::string(1025, 'x')) + pickled(1)), HasSubstr("no file can have"));
+              HasSubstr("an invalid file name: found \"a\\x00b\""));
+  EXPECT_THAT(with(pickled(std::string(1025, 'x')) + pickled(1)), HasSubstr("invalid file name"));
   EXPECT_THAT(with(pickled("a\xff") + pickled(1)), HasSubstr("expected text in UTF-8"));
   EXPECT_THAT(with(pickled("\xc0\xaf") + pickled(1)), HasSubstr("expected text in UTF-8"));
   EXPECT_THAT(with(pickled("a") + pickled(10)),
-              HasSubstr("names a file that is not there: expected a record below 10, found 10 for "
-                        "\"a\""));
+              HasSubstr("names a file without a record: expected a record number below 10, found "
+                        "10 for \"a\""));
   EXPECT_THAT(with(pickled("a") + "I-1\n"), HasSubstr("found -1"));
   EXPECT_THAT(with(pickled("a") + "I01\n"), HasSubstr("expected a number"));
   EXPECT_THAT(with(pickled("a") + "\x8a\x09" + std::string(9, '\1')),
@@ -142,23 +142,23 @@ TEST(PackedFolder, names_and_numbers_that_cannot_be_are_refused) {
   EXPECT_EQ(parsed(kPickledFolder + pickled("a") + "\x8a\x01\x07s."), "a:7 ");
   EXPECT_EQ(parsed(kPickledFolder + "V\\u00e9\\U0001f63a\xe9\nL7L\ns."),
             "\u00e9\U0001f63a\u00e9:7 ");
-  // As Python reads it: a backslash that another one precedes begins nothing.
+  // As in Python, a backslash after another backslash does not begin an escape.
   EXPECT_EQ(parsed(kPickledFolder + "V\\\\u0041\\\nI7\ns."), "\\\\u0041\\:7 ");
 }
 
 TEST(PackedFolder, a_name_twice_in_one_folder_is_refused) {
   const std::string pair = pickled("a") + pickled(1);
   EXPECT_THAT(refusal(kPickledFolder + "(" + pair + pair + "u."),
-              HasSubstr("has a name twice in one folder: found \"a\""));
+              HasSubstr("has the same name twice in one folder: found \"a\""));
 }
 
 TEST(PackedFolder, a_folder_in_two_places_or_in_itself_is_refused) {
   EXPECT_THAT(refusal(kPickledFolder + "q\1" + pickled("a") + "h\1s."),
-              HasSubstr("has a folder in itself"));
+              HasSubstr("a folder in the packed folder's structure contains itself"));
   const std::string twice =
       kPickledFolder + "(" + pickled("a") + kPickledFolder + "q\1" + pickled("b") + "h\1u.";
   EXPECT_THAT(refusal(twice), HasSubstr("has one folder in two places: found \"b\""));
-  // a/b is a: no end, if it were followed.
+  // a/b is a: following it would never end.
   const std::string cycle =
       kPickledFolder + "(" + pickled("a") + kPickledFolder + "q\1" + pickled("b") + "h\1su.";
   EXPECT_THAT(refusal(cycle), HasSubstr("has one folder in two places: found \"a\""));
@@ -171,8 +171,8 @@ TEST(PackedFolder, folders_nested_too_deep_are_refused) {
     return pickle + std::string(static_cast<size_t>(depth - 1), 's') + ".";
   };
   EXPECT_THAT(parsed(nested(kMaxFolderDepth)), StartsWith("d/(d/(d/("));
-  EXPECT_THAT(refusal(nested(kMaxFolderDepth + 1)), HasSubstr("is nested too deep"));
-  EXPECT_THAT(refusal(nested(100'000)), HasSubstr("is nested too deep"));
+  EXPECT_THAT(refusal(nested(kMaxFolderDepth + 1)), HasSubstr("is nested too deeply"));
+  EXPECT_THAT(refusal(nested(100'000)), HasSubstr("is nested too deeply"));
 }
 
 TEST(PackedFolder, marks_nested_too_deep_are_refused) {
@@ -183,7 +183,8 @@ TEST(PackedFolder, marks_nested_too_deep_are_refused) {
   };
   EXPECT_THAT(parsed(marked(kMaxFolderDepth)), StartsWith("d/(d/(d/("));
   EXPECT_THAT(refusal(std::string(kMaxFolderDepth + 2, '(')),
-              HasSubstr("the packed folder is nested too deep: expected at most 256 folders"));
+              HasSubstr("the packed folder is nested too deeply: expected at most 256 levels"
+                        " of folders"));
 }
 
 TEST(PackedFolder, more_files_than_there_are_records_are_refused) {
@@ -191,21 +192,20 @@ TEST(PackedFolder, more_files_than_there_are_records_are_refused) {
   for (int i = 0; i < 10; ++i) pickle += pickled(std::to_string(i)) + pickled(0);
   EXPECT_THAT(parsed(pickle + "u.", 10), StartsWith("0:0 1:0 "));
   EXPECT_THAT(refusal(pickle + pickled("x") + pickled(0) + "u."),
-              HasSubstr("names more files than it has: expected at most 10"));
+              HasSubstr("names more files than it has records: expected at most 10"));
 }
 
 TEST(PackedFolder, what_was_not_remembered_is_not_recalled) {
   EXPECT_THAT(refusal(kPickledFolder + "r" + little_endian(uint32_t{1'000'000})),
-              HasSubstr("expected a number of something to remember"));
-  EXPECT_THAT(refusal(kPickledFolder + "q\5" + "h\3"),
-              HasSubstr("expected something that was remembered"));
-  // The number that MEMOIZE gives is how many there are, not the highest of them.
+              HasSubstr("expected a valid memo number"));
+  EXPECT_THAT(refusal(kPickledFolder + "q\5" + "h\3"), HasSubstr("expected a memoized value"));
+  // MEMOIZE assigns the number of memo entries, not the highest number plus one.
   EXPECT_EQ(parsed(kPickledFolder + "q\5" + pickled("a") + "\x94" + pickled(1) + "s" +
                    pickled("b") + kPickledFolder + "h\1K\2ss."),
             "a:1 b/(a:2 ) ");
 }
 
-// By how much memory a child grows that parses this.
+// The memory growth of a child process that parses this.
 size_t growth_bytes(const std::string& pickle, uint64_t records, bool sound) {
   const std::string record = std::string(kFolderMark) + pickle;
   const std::string said = in_forked_child([&]() -> std::string {
@@ -234,7 +234,8 @@ std::string repeated(const std::string& part, size_t times) {
   return text;
 }
 
-// What costs most for what it is in the file: 12 bytes of table a record, and the pickle.
+// The contents with the highest memory use for their size: 12 bytes of table per record, and the
+// pickle.
 TEST(PackedFolder, memory_is_at_most_32_bytes_a_byte_whatever_the_pickle_says) {
 #ifdef FUELRAIL_SANITIZED
   GTEST_SKIP() << "its own memory is counted";
@@ -250,7 +251,7 @@ TEST(PackedFolder, memory_is_at_most_32_bytes_a_byte_whatever_the_pickle_says) {
     files += number(i) + "K\1s";
     pairs += number(i) + "K\1";
   }
-  // Empty folders, and folders of a file with a long name that is remembered as 1.
+  // Empty folders, and folders with a file whose long name is memoized as 1.
   const std::string first = "ccollections\nOrderedDict\nq\2)R";
   std::string folders = kPickledFolder + "(" + pickled("first") + first;
   std::string long_names = kPickledFolder + "(" + pickled(std::string(1000, 'x')) + "q\1" + first;
@@ -312,8 +313,8 @@ TEST(PackedFolder, shapes_that_are_no_folder_are_refused) {
 TEST(PackedFolder, a_record_without_the_mark_is_no_packed_folder) {
   for (const std::string record : {"", "piou", "a picture"}) {
     EXPECT_THAT(refusal_of<CorruptError>([&] { parse_packed_folder(as_bytes(record), 1); }),
-                HasSubstr("the file is no packed folder: expected a last record that begins with "
-                          "\"piouhjgbr\", found \""));
+                HasSubstr("the file is not a packed folder: expected a last record that begins "
+                          "with \"piouhjgbr\", found \""));
   }
 }
 
@@ -379,7 +380,7 @@ TEST(PackedImages, are_what_the_folder_itself_is) {
     EXPECT_EQ(read(i).id, read_folder(i).id);
     for (size_t field : {0, 1}) EXPECT_EQ(read.field(i, field), read_folder.field(i, field));
   }
-  ASSERT_THAT(said, ElementsAre(HasSubstr("2 files are no images in class folders")));
+  ASSERT_THAT(said, ElementsAre(HasSubstr("2 files are skipped because")));
   ASSERT_EQ(said_of_folder.size(), 1u);
   EXPECT_STREQ(packed->format(), "packed folder");
   EXPECT_TRUE(packed->verifies_checksums());
@@ -408,7 +409,7 @@ TEST(PackedImages, folders_of_another_layout_are_refused_as_the_folder_is) {
   };
   write_file(directory / "flat/1.jpg", "an image");
   EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { open_packed_images(packed("flat")); }),
-              HasSubstr("x.ffr: the folder has images, and no class folders"));
+              HasSubstr("x.ffr: the folder has images but no class folders"));
   write_file(directory / "empty/cat/notes.txt", "no image");
   EXPECT_THAT(refusal_of<NotFoundError>([&] { open_packed_images(packed("empty")); }),
               HasSubstr("the class folder 'cat' has no images"));
@@ -416,7 +417,7 @@ TEST(PackedImages, folders_of_another_layout_are_refused_as_the_folder_is) {
                StateError);
 }
 
-// 250 folders in one another, each named by the same 1,000 bytes, and in the last one many files.
+// 200 nested folders, all with the same name of 1,000 bytes; the innermost holds many files.
 TEST(PackedImages, paths_that_are_longer_together_than_any_folders_are_refused) {
   std::string pickle = kPickledFolder + pickled(std::string(1000, 'x')) + "q\1" + kPickledFolder;
   for (int i = 0; i < 200; ++i) pickle += "h\1" + kPickledFolder;
@@ -427,7 +428,7 @@ TEST(PackedImages, paths_that_are_longer_together_than_any_folders_are_refused) 
   const TemporaryDirectory directory;
   write_file(directory / "x.ffr", file_of(records));
   EXPECT_THAT(refusal_of<CorruptError>([&] { open_packed_images(directory / "x.ffr"); }),
-              HasSubstr("x.ffr: the paths of the packed folder are longer together than any"));
+              HasSubstr("x.ffr: the packed folder's paths are too long in total"));
 }
 
 TEST(PackedImages, a_file_that_is_no_packed_folder_is_refused_with_its_last_record) {
@@ -435,10 +436,10 @@ TEST(PackedImages, a_file_that_is_no_packed_folder_is_refused_with_its_last_reco
   const std::string path = directory / "x.ffr";
   write_file(path, file_of({"one", "two"}));
   EXPECT_THAT(refusal_of<CorruptError>([&] { open_packed_images(path); }),
-              HasSubstr("x.ffr: record 1, offset 39: the file is no packed folder"));
+              HasSubstr("x.ffr: record 1, offset 39: the file is not a packed folder"));
   write_file(path, file_of({}));
   EXPECT_THAT(refusal_of<CorruptError>([&] { open_packed_images(path); }),
-              HasSubstr("found no record"));
+              HasSubstr("found no records"));
   write_file(path, file_of({"piouhjgbr" + kPickledFolder + "."}) + "appended");
   EXPECT_THAT(refusal_of<CorruptError>([&] { open_packed_images(path); }),
               HasSubstr("its checksum is wrong"));

@@ -10,7 +10,7 @@
 namespace fuelrail::ffrecord {
 namespace {
 
-constexpr const char* kTooEarly = "the packed folder's structure ends too early";
+constexpr const char* kTooEarly = "the packed folder's structure is truncated";
 
 void append_utf8(uint32_t code, std::string& out) {
   const auto tail = [&](int shift) { out += static_cast<char>(0x80 | (code >> shift & 0x3f)); };
@@ -31,7 +31,7 @@ void append_utf8(uint32_t code, std::string& out) {
   }
 }
 
-// Surrogates are taken, as Python's "surrogatepass" does.
+// Surrogates are allowed, as with Python's "surrogatepass".
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
     const size_t bytes = first_character(text, true).bytes;
@@ -45,12 +45,12 @@ bool is_utf8(std::string_view text) {
 
 void PickleReader::refuse(const std::string& failure, ErrorDetail detail) const {
   if (detail.found.empty()) detail.found = fmt::format("byte {} of {}", begin_, text_.size());
-  if (detail.remedy.empty()) detail.remedy = "Pack the folder anew";
+  if (detail.remedy.empty()) detail.remedy = "Pack the folder again";
   throw CorruptError(failure, detail);
 }
 
 void PickleReader::refuse_shape(const std::string& expected) const {
-  refuse("the packed folder's structure is no nested OrderedDict of names and numbers",
+  refuse("the packed folder's structure is not a nested OrderedDict of names and numbers",
          {.expected = expected, .found = fmt::format("something else at byte {}", begin_)});
 }
 
@@ -118,8 +118,8 @@ uint32_t PickleReader::code_point(std::string_view digits, size_t length) const 
   return code;
 }
 
-// A backslash before anything else stands for itself, and so does what follows it: another
-// backslash begins nothing.
+// A backslash before any other character is a plain character, and so is the character after it: a
+// second backslash does not begin an escape.
 std::string PickleReader::take_escaped_line() {
   const std::string_view line = take_line();
   std::string text;

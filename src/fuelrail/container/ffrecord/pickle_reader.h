@@ -1,4 +1,4 @@
-// The bytes of a pickle, operation by operation: what folder_pickle.cc runs.
+// Splits the bytes of a pickle into operations, which folder_pickle.cc executes.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@
 
 namespace fuelrail::ffrecord {
 
-// Errors, of all that read: CorruptError, which says the operation's place, for bytes that end too
-// early or are not what was asked for. Views are into the pickle.
+// Errors of all reading methods: CorruptError, with the operation's position, if the bytes end too
+// early or do not have the requested form. Views are into the pickle.
 class PickleReader {
  public:
   explicit PickleReader(Bytes pickle) : text_(as_text(pickle)) {}
 
-  // Returns: the code of the operation that begins here, whose arguments are read next.
+  // Returns: the opcode at the current position. Read its arguments next.
   uint8_t next_operation();
 
-  size_t begin() const { return begin_; }  // of the operation
+  size_t begin() const { return begin_; }  // position of the current operation
   size_t left() const { return text_.size() - at_; }
 
-  // Of the operation's arguments.
+  // These read the operation's arguments.
   std::string_view take_utf8(uint64_t length);
   std::string_view take_line();
   template <typename T>
@@ -32,10 +32,11 @@ class PickleReader {
     return load_le<T>(as_bytes(take(sizeof(T))).data());
   }
   int64_t take_decimal() { return decimal(take_line()); }
-  int64_t take_int();                  // as a decimal, but no truth value
-  int64_t take_decimal_long();         // with an L behind it
-  int64_t take_long(uint64_t length);  // little-endian, of at most 8 bytes
-  // Of protocol 0: a line of Latin-1, with \uXXXX and \UXXXXXXXX. Returns: it in UTF-8.
+  int64_t take_int();                  // as take_decimal, but refuses booleans
+  int64_t take_decimal_long();         // with an L after it
+  int64_t take_long(uint64_t length);  // little-endian, at most 8 bytes
+  // A string of protocol 0: a line of Latin-1 with \uXXXX and \UXXXXXXXX. Returns: the text in
+  // UTF-8.
   std::string take_escaped_line();
 
   [[noreturn]] void refuse(const std::string& failure, ErrorDetail detail = {}) const;

@@ -1,4 +1,4 @@
-// One record, however long, read piece by piece.
+// Reads one record of any length in pieces.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace fuelrail::ffrecord {
 // Threads: one at a time.
 class RecordPieces {
  public:
-  // Requires: i < table.size(). Lifetime: both outlive it.
+  // Requires: i < table.size(). Lifetime: both outlive this object.
   RecordPieces(const Source& source, const RecordTable& table, uint64_t i)
       : source_(source), table_(table), record_(i) {}
 
-  // Reads on, into `buffer`, which is filled where so much is left; zeros where the file has a
-  // hole. Returns: what was read; empty when nothing is left and the record's checksum is right.
-  // Requires: the buffer is not empty. Errors, with the place: the source's; CorruptError for a
-  // wrong checksum.
+  // Reads the next piece into `buffer` and fills it unless the record ends. A hole in the file is
+  // read as zeros. Returns: the bytes read; empty at the end of the record, if its checksum is
+  // right. Requires: the buffer is not empty. Errors, with the place: those of the source;
+  // CorruptError for a wrong checksum.
   Bytes next(MutableBytes buffer);
 
  private:
@@ -27,7 +27,7 @@ class RecordPieces {
   const RecordTable& table_;
   const uint64_t record_;
   uint64_t done_ = 0;  // bytes
-  uint32_t crc_ = 0;   // of these
+  uint32_t crc_ = 0;   // of these bytes
 };
 
 }  // namespace fuelrail::ffrecord

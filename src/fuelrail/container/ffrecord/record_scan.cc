@@ -14,18 +14,18 @@
 namespace fuelrail::ffrecord {
 namespace {
 
-// What is read of a record: enough for header, a few labels and the image's first bytes; more once
-// a record with more labels was met.
+// The bytes read of each record: enough for the header, a few labels and the image's first bytes.
+// Grows after a record with more labels.
 constexpr uint64_t kBeginBytes = 128;
 constexpr uint64_t kMaxBeginBytes = 8 * 1024;
 constexpr uint64_t kMaxPrefixBytes = kImageHeaderBytes + uint64_t{frx::kMaxLabels} * sizeof(float);
 
-constexpr uint64_t kPieceBytes = uint64_t{1} << 20;  // of a record that is read whole
+constexpr uint64_t kPieceBytes = uint64_t{1} << 20;  // for records that are read completely
 
-constexpr size_t kWindow = 2048;  // records in flight; read in groups, so that neighbours meet
+constexpr size_t kWindow = 2048;  // records in flight; groups, so that neighbours share reads
 constexpr size_t kGroup = 256;
 constexpr int kThreads = 16;
-constexpr uint64_t kFewRecords = 64;  // for which no thread is started
+constexpr uint64_t kFewRecords = 64;  // start no threads for these
 
 class Scan {
  public:
@@ -93,8 +93,8 @@ class Scan {
     free_.push_back(completion.tag);
   }
 
-  // Header and labels, where an image begins behind them; else nothing. Nothing is allocated for
-  // labels that a record cannot have, or that no image follows.
+  // Header and labels if an image begins after them, else empty. Allocates nothing for a number of
+  // labels that does not fit into the record or is not followed by an image.
   Bytes image_begin(uint64_t i, Bytes begin) {
     if (begin.size() < kImageHeaderBytes) return {};
     const uint64_t prefix = image_prefix_bytes(begin);
@@ -104,7 +104,7 @@ class Scan {
     return range(i, begin, 0, prefix);
   }
 
-  // Whether the checksum of record i is right, which takes long where it is.
+  // Whether the checksum of record i is right. Reads the whole record, which may take long.
   bool is_sound(uint64_t i) {
     RecordPieces pieces(source_, table_, i);
     piece_.resize(kPieceBytes);
@@ -119,8 +119,8 @@ class Scan {
     }
   }
 
-  // Part of record i, of which `begin` is there; shorter where the record ends. Requires: from <=
-  // its length. Lifetime: until the next call.
+  // A part of record i, whose first bytes are `begin`; shorter if the record ends. Requires: from
+  // <= its length. Lifetime: until the next call.
   Bytes range(uint64_t i, Bytes begin, uint64_t from, uint64_t length) {
     length = std::min(length, table_.length(i) - from);
     if (from + length <= begin.size()) return begin.subspan(from, length);
@@ -135,14 +135,14 @@ class Scan {
   ScanReporter reporter_;
   ImageRecordTally tally_;
   uint64_t begin_bytes_ = kBeginBytes;
-  uint64_t next_ = 0;        // to be submitted
+  uint64_t next_ = 0;        // next record to submit
   uint64_t done_bytes_ = 0;  // of records
   std::vector<std::byte> further_;
   std::vector<std::byte> piece_;
   std::vector<Slot> slots_;
   std::vector<size_t> free_;  // slots
   std::vector<Completion> completions_;
-  std::unique_ptr<ReadQueue> queue_;  // last: it writes into the slots until it is gone
+  std::unique_ptr<ReadQueue> queue_;  // last member: it writes into the slots until destroyed
 };
 
 }  // namespace

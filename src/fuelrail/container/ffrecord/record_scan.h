@@ -1,9 +1,10 @@
-// Finds out what the records of an FFRecord file are, from their beginnings.
+// Determines from the beginnings of an FFRecord file's records whether they are images, and what
+// their labels are.
 //
-// A damaged label must not change the labels of the whole file: a record whose labels are of
-// another kind than those before (no whole number, another number of them) is believed only if its
-// checksum is right, for which it is read whole. That is a record or two of a sound file. One that
-// is damaged counts as no image record.
+// A single damaged label must not change the label type of the whole file. So if a record's labels
+// differ in kind from the earlier ones (the first fraction, another number of labels), the whole
+// record is read, and its labels count only if its checksum is right. An intact file has only one
+// or two such records. A damaged one counts as not an image record.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@
 
 namespace fuelrail::ffrecord {
 
-// Many reads at once, neighbours as one. `records`: the first ones alone. Errors: the source's,
-// with the record; StateError.
+// Reads many records in parallel, neighbours in one read. `records`: only scan this many from the
+// start. Errors: those of the source, with the record; StateError.
 SidecarWriter scan_records(const Source& source, const RecordTable& table,
                            const ScanProgress& progress = {}, uint64_t records = UINT64_MAX);
 

@@ -21,11 +21,11 @@ constexpr uint64_t kCountBytes = 8;
 constexpr uint64_t kOffsetBytes = 8;
 
 constexpr uint64_t kFirstReadBytes = uint64_t{64} << 10;
-constexpr uint64_t kAtOnceBytes = uint64_t{64} << 20;  // of a table that is read in one round
-constexpr size_t kTablePieceBytes = size_t{4} << 20;   // of that, each by a read of its own
-constexpr uint64_t kRecordsAtOnce = (uint64_t{1} << 20) / kOffsetBytes;  // whose offsets are read
+constexpr uint64_t kAtOnceBytes = uint64_t{64} << 20;  // longest table that is read in one round
+constexpr size_t kTablePieceBytes = size_t{4} << 20;   // per read in that round
+constexpr uint64_t kRecordsAtOnce = (uint64_t{1} << 20) / kOffsetBytes;  // per read of offsets
 
-constexpr const char* kRestore = "Restore the file, or write it anew";
+constexpr const char* kRestore = "Restore the file, or write it again";
 
 template <typename T>
 T read_le(const Source& source, uint64_t offset) {
@@ -35,17 +35,17 @@ T read_le(const Source& source, uint64_t offset) {
 }
 
 [[noreturn]] void throw_never_written(const Source& source) {
-  throw CorruptError(
-      "the file's table was never written: its writer was stopped before it was done",
-      {.path = source.uri(),
-       .offset = 0,
-       .expected = "the number of records",
-       .found = fmt::format("no record, and {} bytes of them", source.size_bytes() - kHeadBytes),
-       .remedy = "Write the file anew"});
+  throw CorruptError("the record table was never written: its writer stopped before it finished",
+                     {.path = source.uri(),
+                      .offset = 0,
+                      .expected = "the number of records",
+                      .found = fmt::format("0 records, but {} bytes of record data",
+                                           source.size_bytes() - kHeadBytes),
+                      .remedy = "Write the file again"});
 }
 
 [[noreturn]] void throw_bad_count(const Source& source, int64_t count) {
-  throw CorruptError("the number of records in the file's head cannot be",
+  throw CorruptError("the number of records in the file's header is out of range",
                      {.path = source.uri(),
                       .offset = kCrcBytes,
                       .expected = fmt::format("0 to {}", kMaxRecords),
@@ -54,14 +54,14 @@ T read_le(const Source& source, uint64_t offset) {
 }
 
 [[noreturn]] void throw_too_short(const Source& source, uint64_t wanted_bytes) {
-  throw TruncatedError("the file is shorter than its table",
+  throw TruncatedError("the file is shorter than its record table",
                        {.path = source.uri(),
                         .expected = fmt::format("at least {} bytes", wanted_bytes),
                         .found = fmt::format("{}", source.size_bytes()),
                         .remedy = kRestore});
 }
 
-// Of the file with this head. Errors: those of RecordTable::read.
+// The record count of a file with this header. Errors: those of RecordTable::read.
 uint64_t checked_count(const Source& source, uint32_t stored_crc, int64_t count) {
   if (count == 0 && stored_crc == 0 && source.size_bytes() > kHeadBytes) {
     throw_never_written(source);
@@ -72,13 +72,13 @@ uint64_t checked_count(const Source& source, uint32_t stored_crc, int64_t count)
   return records;
 }
 
-// Where in the file the offset of record i is.
+// The file offset of record i's entry in the table of offsets.
 uint64_t place_of_offset(uint64_t records, uint64_t i) {
   return kHeadBytes + records * sizeof(uint32_t) + i * kOffsetBytes;
 }
 
-// The last record that begins in the file, or the first where none does: it is not all there.
-// Requires: the last record begins behind the file's end.
+// The first record that is not completely in the file: the last one that begins in it, or the first
+// record if none does. Requires: the last record begins after the file's end.
 uint64_t first_missing(const Source& source, uint64_t records) {
   const uint64_t behind = first_index(records - 1, [&](uint64_t i) {
     return i > 0 && read_le<uint64_t>(source, place_of_offset(records, i)) > source.size_bytes();
@@ -86,8 +86,8 @@ uint64_t first_missing(const Source& source, uint64_t records) {
   return std::max<uint64_t>(behind, 1) - 1;
 }
 
-// Errors: CorruptError unless the offset of record i is one from `least` to `limit`;
-// TruncatedError where that of the last one lies behind it, as in a copy that was not finished.
+// Errors: CorruptError unless the offset of record i is from `least` to `limit`; TruncatedError if
+// the last record's offset is beyond `limit`, as in an incomplete copy.
 void check_offset(const Source& source, uint64_t records, uint64_t i, int64_t offset,
                   uint64_t least, uint64_t limit) {
   if (offset >= 0 && static_cast<uint64_t>(offset) >= least &&
@@ -96,15 +96,16 @@ void check_offset(const Source& source, uint64_t records, uint64_t i, int64_t of
   }
   if (i + 1 == records && offset >= 0 && static_cast<uint64_t>(offset) >= least) {
     const uint64_t missing = first_missing(source, records);
-    throw TruncatedError("the file was cut: this record and all behind it are gone, or torn",
-                         {.path = source.uri(),
-                          .record = missing,
-                          .offset = read_le<uint64_t>(source, place_of_offset(records, missing)),
-                          .expected = fmt::format("more than {} bytes", offset),
-                          .found = fmt::format("{}", source.size_bytes()),
-                          .remedy = kRecover});
+    throw TruncatedError(
+        "the file is truncated: this record and all later ones are missing or incomplete",
+        {.path = source.uri(),
+         .record = missing,
+         .offset = read_le<uint64_t>(source, place_of_offset(records, missing)),
+         .expected = fmt::format("more than {} bytes", offset),
+         .found = fmt::format("{}", source.size_bytes()),
+         .remedy = kRecover});
   }
-  throw CorruptError("the table says that a record begins where none can",
+  throw CorruptError("an offset in the record table is out of range",
                      {.path = source.uri(),
                       .record = i,
                       .offset = place_of_offset(records, i),
@@ -116,7 +117,7 @@ void check_offset(const Source& source, uint64_t records, uint64_t i, int64_t of
 void check_crc(const std::string& uri, Bytes bytes, uint32_t expected) {
   const uint32_t found = crc32(bytes);
   if (found == expected) return;
-  throw CorruptError("the file's table is damaged: its checksum is wrong",
+  throw CorruptError("the record table is damaged: its checksum is wrong",
                      {.path = uri,
                       .offset = 0,
                       .expected = fmt::format("{:#010x}", expected),
@@ -154,7 +155,7 @@ RecordTable RecordTable::read_below(const Source& source, uint64_t limit, bool v
       checked_count(source, table.stored_crc_, load_le<int64_t>(head.data() + kCrcBytes));
   if (table_bytes(table.records_) <= kAtOnceBytes) {
     table.read_at_once(source, head);
-    if (table.records_ > 0) {  // first: it tells whether the file was cut
+    if (table.records_ > 0) {  // first, because it shows whether the file is truncated
       check_offset(source, table.records_, table.records_ - 1,
                    static_cast<int64_t>(table.offset(table.records_ - 1)),
                    table_bytes(table.records_), limit);
@@ -166,14 +167,14 @@ RecordTable RecordTable::read_below(const Source& source, uint64_t limit, bool v
   if (verify) table.verify(source.uri());
   if (!table.has_checksum() && warn) {
     warn(
-        fmt::format("{}: the table of records has no checksum, as those of FFRecord's first "
-                    "versions: damage to it can go unnoticed (a file written anew has one)",
+        fmt::format("{}: the record table has no checksum, like the tables of FFRecord's first "
+                    "versions, so damage to it can go unnoticed (rewrite the file to add one)",
                     source.uri()));
   }
   return table;
 }
 
-// What `head` does not have of it.
+// Reads the rest of the table after `head`.
 void RecordTable::read_at_once(const Source& source, Bytes head) {
   const size_t size = bytes().size();
   bytes_ = std::make_unique_for_overwrite<std::byte[]>(size);
@@ -197,9 +198,9 @@ void RecordTable::check_offsets(const Source& source, uint64_t begin, uint64_t e
   }
 }
 
-// Some at a time, so that memory is used for no more of them than the file has: those that it does
-// not have are zeros. The last offset first: a count that is believed because the file is sparse
-// allocates nothing.
+// Reads the table in pieces and checks each, so that memory is used for no more offsets than the
+// file has; the missing ones are zeros. Checks the last offset first, so that a false record count
+// in a sparse file allocates nothing.
 void RecordTable::read_in_turn(const Source& source, uint64_t limit) {
   check_offset(source, records_, records_ - 1,
                read_le<int64_t>(source, place_of_offset(records_, records_ - 1)),

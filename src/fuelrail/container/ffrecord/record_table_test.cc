@@ -42,7 +42,7 @@ std::string all_bytes() {
 
 const std::vector<std::string> kRecords{"hello", "", "abcabcabcabcabcabcabc", all_bytes()};
 
-// A source of so many bytes that has none: whoever reads past what it has is wrong.
+// A source that claims a size but has no data. Reading more than 64 KiB at once is an error.
 class HollowSource final : public Source {
  public:
   HollowSource(uint64_t size_bytes, std::string head) : size_(size_bytes), head_(std::move(head)) {}
@@ -110,7 +110,7 @@ TEST(RecordTable, every_flipped_byte_of_the_header_is_seen) {
         table_of(damaged);
         ADD_FAILURE() << "byte " << at << " is not seen";
       } catch (const CorruptError&) {
-      } catch (const TruncatedError&) {  // of a count
+      } catch (const TruncatedError&) {  // for a large count
       }
     }
   }
@@ -121,22 +121,22 @@ TEST(RecordTable, without_verification_counts_and_offsets_are_checked_all_the_sa
   file[12] ^= 1;  // a record's checksum: nothing else depends on it
   EXPECT_EQ(table_of(file, false).size(), 4);
   EXPECT_THAT(refusal_of<CorruptError>([&] { table_of(file); }),
-              HasSubstr("x.ffr: offset 0: the file's table is damaged: its checksum is wrong"));
+              HasSubstr("x.ffr: offset 0: the record table is damaged: its checksum is wrong"));
   EXPECT_THAT(refusal_of<CorruptError>([&] { table_of(file, false).verify("y.ffr"); }),
-              HasSubstr("y.ffr: offset 0: the file's table is damaged"));
+              HasSubstr("y.ffr: offset 0: the record table is damaged"));
   file[4 + 7] = '\x80';
   EXPECT_THAT(refusal_of<CorruptError>([&] { table_of(file, false); }),
-              HasSubstr("the number of records in the file's head cannot be"));
+              HasSubstr("the number of records in the file's header is out of range"));
 }
 
 TEST(RecordTable, a_count_that_cannot_be_is_refused_before_anything_is_allocated) {
   for (const int64_t count : {int64_t{-1}, INT64_MIN, INT64_MAX, int64_t{1} << 62}) {
     EXPECT_THAT(refusal_of<CorruptError>([&] { table_of(file_of(count, {}, {}, "records")); }),
-                HasSubstr("offset 4: the number of records in the file's head cannot be"));
+                HasSubstr("offset 4: the number of records in the file's header is out of range"));
   }
   EXPECT_THAT(refusal_of<TruncatedError>([] { table_of(file_of(1 << 30, {}, {}, "records")); }),
-              HasSubstr("the file is shorter than its table: expected at least 12884901900 bytes, "
-                        "found 19"));
+              HasSubstr("the file is shorter than its record table: expected at least 12884901900 "
+                        "bytes, found 19"));
 }
 
 TEST(RecordTable, a_sparse_file_with_room_for_its_count_allocates_nothing_either) {
@@ -146,7 +146,7 @@ TEST(RecordTable, a_sparse_file_with_room_for_its_count_allocates_nothing_either
               HasSubstr("record 1099511627775"));
 }
 
-// As a sparse file is: what is not in `head`, nor is the last offset, are zeros.
+// Like a sparse file: zeros everywhere except in `head` and in the last offset.
 class SparseSource final : public Source {
  public:
   SparseSource(uint64_t records, std::string head)
@@ -172,7 +172,7 @@ class SparseSource final : public Source {
   mutable uint64_t bytes_read_ = 0;
 };
 
-// Its memory is that which is read into: of 3 GiB that the table would have, the first MiB.
+// Memory is used only as far as it is filled: the first MiB of a table of 3 GiB.
 TEST(RecordTable, a_sparse_file_with_a_right_last_offset_costs_no_more_than_it_has) {
   const uint64_t records = uint64_t{1} << 28;
   const std::string head =
@@ -180,8 +180,8 @@ TEST(RecordTable, a_sparse_file_with_a_right_last_offset_costs_no_more_than_it_h
   const SparseSource source(records, head);
   for (const bool verify : {true, false}) {
     EXPECT_THAT(refusal_of<CorruptError>([&] { RecordTable::read(source, verify); }),
-                HasSubstr("record 0, offset 1073741836: the table says that a record begins where "
-                          "none can"));
+                HasSubstr("record 0, offset 1073741836: an offset in the record table is out of "
+                          "range"));
   }
   EXPECT_LT(source.bytes_read(), uint64_t{3} << 20);
 }
@@ -192,8 +192,8 @@ TEST(RecordTable, offsets_that_cannot_be_are_refused_by_record) {
     return refusal_of<CorruptError>([&] { table_of(file); });
   };
   EXPECT_THAT(refusal({48, 52, 51}),
-              HasSubstr("x.ffr: record 2, offset 40: the table says that a record begins where "
-                        "none can: expected 52 to 58, found 51. Restore the file, or write it"));
+              HasSubstr("x.ffr: record 2, offset 40: an offset in the record table is out of "
+                        "range: expected 52 to 58, found 51. Restore the file, or write it"));
   EXPECT_THAT(refusal({47, 52, 53}), HasSubstr("record 0, offset 24: "));
   EXPECT_THAT(refusal({48, -1, 53}), HasSubstr("expected 48 to 58, found -1"));
   EXPECT_THAT(refusal({48, 59, 53}), HasSubstr("record 1, offset 32: "));
@@ -206,7 +206,7 @@ TEST(RecordTable, a_file_that_ends_inside_its_head_or_its_table_is_truncated) {
   const std::string file = file_of(kRecords);
   for (size_t length = 0; length < table_bytes(kRecords.size()); ++length) {
     EXPECT_THAT(refusal_of<TruncatedError>([&] { table_of(file.substr(0, length)); }),
-                HasSubstr("the file is shorter than its table: expected at least "));
+                HasSubstr("the file is shorter than its record table: expected at least "));
   }
 }
 
@@ -215,8 +215,8 @@ TEST(RecordTable, a_shortened_or_lengthened_file_changes_its_last_record) {
   EXPECT_EQ(table_of(file + "more").length(3), 260);
   EXPECT_EQ(table_of(file.substr(0, file.size() - 6)).length(3), 250);
   EXPECT_THAT(refusal_of<TruncatedError>([&] { table_of(file.substr(0, file.size() - 257)); }),
-              HasSubstr("the file was cut: this record and all behind it are gone, or torn: "
-                        "expected more than "));
+              HasSubstr("the file is truncated: this record and all later ones are missing or "
+                        "incomplete: expected more than "));
 }
 
 TEST(RecordTable, random_bytes_are_refused) {
@@ -232,9 +232,9 @@ TEST(RecordTable, a_table_that_was_never_written_is_said_to_be_so) {
   const std::string killed = std::string(12 + 12 * 3, '\0') + "the records that were written";
   for (const bool verify : {true, false}) {
     EXPECT_THAT(refusal_of<CorruptError>([&] { table_of(killed, verify); }),
-                HasSubstr("x.ffr: offset 0: the file's table was never written: its writer was "
-                          "stopped before it was done: expected the number of records, found no "
-                          "record, and 65 bytes of them. Write the file anew."));
+                HasSubstr("x.ffr: offset 0: the record table was never written: its writer stopped "
+                          "before it finished: expected the number of records, found 0 records, "
+                          "but 65 bytes of record data. Write the file again."));
   }
 }
 
@@ -254,10 +254,10 @@ TEST(RecordTable, a_table_without_a_checksum_is_read_with_one_warning) {
         *source_of(file), verify, [&](const std::string& text) { warnings.push_back(text); });
     EXPECT_EQ(table.size(), 4);
     EXPECT_FALSE(table.has_checksum());
-    EXPECT_THAT(warnings, ElementsAre(HasSubstr("x.ffr: the table of records has no checksum")));
+    EXPECT_THAT(warnings, ElementsAre(HasSubstr("x.ffr: the record table has no checksum")));
     table.verify("x.ffr");
   }
-  EXPECT_EQ(table_of(file).size(), 4);  // who does not listen is not told
+  EXPECT_EQ(table_of(file).size(), 4);  // without a listener, there is no warning
 }
 
 TEST(RecordTable, a_hundred_thousand_records_are_read) {
@@ -276,7 +276,7 @@ TEST(RecordTable, a_file_that_cannot_be_read_says_so) {
   const std::string path = directory / "x.ffr";
   write_file(path, file_of(kRecords));
   const auto source = file_system_for(path).open(path);
-  std::filesystem::resize_file(path, 20);  // since it was opened
+  std::filesystem::resize_file(path, 20);  // after it was opened
   EXPECT_THROW(RecordTable::read(*source, true), TruncatedError);
 }
 

@@ -25,7 +25,7 @@ bool CsvRows::next(std::vector<std::string>& fields) {
   return false;
 }
 
-// Leaves what lies behind the row to come next, also where it throws.
+// Also moves past the row when it throws.
 void CsvRows::read_row(std::vector<std::string>& fields) {
   size_t count = 0;
   for (;;) {
@@ -56,7 +56,7 @@ void CsvRows::read_quoted_field(std::string& field) {
   const uint64_t begun = line_;
   field.clear();
   for (;;) {
-    const size_t begin = at_ + 1;  // behind the quotation mark
+    const size_t begin = at_ + 1;  // after the quotation mark
     at_ = std::min(text_.find('"', begin), text_.size());
     const std::string_view piece = text_.substr(begin, at_ - begin);
     line_ += static_cast<uint64_t>(std::count(piece.begin(), piece.end(), '\n'));

@@ -1,5 +1,5 @@
-// Rows of text with quoted fields, as RFC 4180 has them: `.csv`, divided by commas, and `.tsv`,
-// divided by TABs.
+// Rows of text with quoted fields, as in RFC 4180: `.csv`, separated by commas, and `.tsv`,
+// separated by TABs.
 //
 //   path,label
 //   cats/1.jpg,cat
@@ -14,21 +14,22 @@
 
 namespace fuelrail {
 
-// A field that begins with a quotation mark ends at the next one; two in it are one of its text,
-// and it may hold dividers and line ends. In any other field they are text. Spaces around a field
-// and a carriage return before a line end do not count; empty lines are passed over. Lifetime: the
-// text's.
+// A field that begins with a quotation mark ends at the next one. Inside it, two quotation marks
+// stand for one, and dividers and line ends are text. In any other field, quotation marks are text.
+// Spaces around a field and a carriage return before a line end are ignored; empty lines are
+// skipped. Lifetime: the text outlives the reader.
 class CsvRows {
  public:
   // `uri` names the text in errors.
   CsvRows(std::string_view text, char divider, std::string uri);
 
-  // Returns: false at the end. `fields` is reused from row to row. Errors: CorruptError with the
-  // line for a quotation mark that is never closed, which ends the text, and for text behind a
-  // closing one; the next call begins behind them.
+  // Returns: false at the end. `fields` is reused from row to row. Errors: CorruptError, with the
+  // line, for a quotation mark that is never closed and for text after a closing one. After an
+  // error, the next call continues after the faulty text (after an unclosed quotation mark, at the
+  // end).
   bool next(std::vector<std::string>& fields);
 
-  // On which the last row began, counted from 1.
+  // The line where the last row began, counted from 1.
   uint64_t line() const { return row_line_; }
 
  private:

@@ -16,7 +16,7 @@
 namespace fuelrail::files {
 namespace {
 
-constexpr std::chrono::milliseconds kAskEvery(50);  // while a group takes longer
+constexpr std::chrono::milliseconds kAskEvery(50);  // if a group takes longer
 
 }  // namespace
 
@@ -39,18 +39,18 @@ Fingerprint FileRecords::make_fingerprint(const KeepGoing& keep_going) const {
   return builder.result();
 }
 
-// As it was when it was first asked for. Errors: NotFoundError, IoError.
+// The length at the first query. Errors: NotFoundError, IoError.
 uint64_t FileRecords::length_of(uint64_t i) const {
   uint64_t known = lengths_[i].load(std::memory_order_relaxed);
   if (known != 0) return known - 1;
   const uint64_t found = look_at(i) + 1;
-  // Of several threads at once the first decides.
+  // The first of several concurrent queries decides.
   if (lengths_[i].compare_exchange_strong(known, found, std::memory_order_relaxed)) known = found;
   return known - 1;
 }
 
-// 0 for a file that has gone since the names were listed: a run that skips it has a state to
-// save.
+// 0 for a file that was removed after the names were listed, so that a run that skips it can still
+// save a state.
 uint64_t FileRecords::length_if_there(uint64_t i) const {
   try {
     return length_of(i);
@@ -70,14 +70,13 @@ uint64_t FileRecords::look_at(uint64_t i) const {
     throw IoError(error.failure(), detail);
   }
   if (info && info->is_directory) {
-    throw NotFoundError("a directory is where the image should be",
-                        {.path = shown_uri(i), .record = i});
+    throw NotFoundError("the image path is a directory", {.path = shown_uri(i), .record = i});
   }
   if (info) return info->size_bytes;
   throw NotFoundError("no such file or directory", {.path = shown_uri(i), .record = i});
 }
 
-// By several threads: on most file systems the time goes into waiting. Errors: StateError.
+// Uses several threads, because most file systems spend the time waiting. Errors: StateError.
 void FileRecords::look_at_all(const KeepGoing& keep_going) const {
   constexpr uint64_t kGroup = 512;
   const uint64_t groups = (size() + kGroup - 1) / kGroup;
@@ -104,8 +103,8 @@ void FileRecords::throw_wrong_length(uint64_t i, size_t found) const {
                            .offset = 0,
                            .expected = fmt::format("{} bytes", length),
                            .found = fmt::format("{}", found)};
-  if (found < length) throw TruncatedError("the image file is cut short", detail);
-  throw CorruptError("the image file is longer than it was", detail);
+  if (found < length) throw TruncatedError("the image file is truncated", detail);
+  throw CorruptError("the image file has grown since its length was first read", detail);
 }
 
 }  // namespace fuelrail::files

@@ -1,5 +1,5 @@
-// Containers each of whose records is a whole file: what folders and lists of images have in
-// common.
+// Containers in which each record is a whole file: the common part of image folders and image
+// lists.
 #pragma once
 
 #include <atomic>
@@ -13,10 +13,10 @@
 
 namespace fuelrail::files {
 
-// A file's length is what it is when `extent` or `fingerprint` first asks (the latter asks for all,
-// by several threads), and known from then on (`knows_extent`); a change after that is an error at
-// the read. In the fingerprint a file that has gone counts as an empty one. Files are open only
-// while they are read.
+// A file's length is queried when `extent` or `fingerprint` first needs it (`fingerprint` queries
+// all files, on several threads), and known from then on (`knows_extent`). If the file changes
+// later, reading it is an error. In the fingerprint, a file that no longer exists counts as empty.
+// Files are open only while they are read.
 class FileRecords : public Container {
  public:
   uint64_t size() const final { return lengths_.size(); }
@@ -29,14 +29,14 @@ class FileRecords : public Container {
   bool verifies_checksums() const final { return false; }
 
  protected:
-  // `uri`: of the whole, for messages.
+  // `uri`: the folder or list, for messages.
   FileRecords(std::string uri, uint64_t files) : uri_(std::move(uri)), lengths_(files) {}
 
  private:
-  // Of file i. All are called by any thread.
+  // These describe file i. They are called from any thread.
   virtual FileSystem& file_system(uint64_t i) const = 0;
-  virtual std::string shown_uri(uint64_t i) const = 0;   // as it was given: for people
-  virtual std::string opened_uri(uint64_t i) const = 0;  // also when the directory has changed
+  virtual std::string shown_uri(uint64_t i) const = 0;   // as given by the user, for messages
+  virtual std::string opened_uri(uint64_t i) const = 0;  // independent of the working directory
   virtual void fill(uint64_t i, Bytes encoded, Sample& out) const = 0;
 
   Fingerprint make_fingerprint(const KeepGoing& keep_going) const final;

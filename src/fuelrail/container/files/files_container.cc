@@ -17,7 +17,7 @@
 namespace fuelrail::files {
 namespace {
 
-// Of the images that fuelrail decodes.
+// The extensions of the images that fuelrail decodes.
 std::vector<std::string_view> extensions() {
   std::vector<std::string_view> all;
   for (const ImageFormat* format : kImageFormats) {
@@ -55,7 +55,7 @@ class FilesContainer final : public FileRecords {
   }
 
   FileSystem& file_system_;
-  std::string root_;           // as it was given: for people
+  std::string root_;           // as given by the user, for messages
   std::string absolute_root_;  // for opening files
   FolderListing listing_;
   Schema schema_ = image_folder_schema();

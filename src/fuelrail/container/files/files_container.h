@@ -1,6 +1,6 @@
-// A folder of images with one sub-folder a class, as torchvision's ImageFolder reads it: every
-// image file is a record, and its label is the rank of its class folder's name in code-point order,
-// or its place in `OpenOptions::classes`.
+// A folder of images with one sub-folder per class, as torchvision's ImageFolder reads it. Every
+// image file is a record. Its label is the position of its class folder's name in code-point order,
+// or in `OpenOptions::classes`.
 //
 //   train/cat/1.jpg  train/cat/black/7.png  train/dog/2.JPEG
 #pragma once
@@ -15,36 +15,33 @@
 
 namespace fuelrail::files {
 
-// Whether a file is an image, by the extension of its name in either case. The one list of
-// extensions is in the source.
+// Whether a file is an image, by the extension of its name in upper or lower case. The source file
+// holds the list of extensions.
 bool has_image_extension(std::string_view name);
 std::string image_extensions();  // ".jpg, .jpeg, ...": for messages
 
-// The longest file that is read as an image, which is RecordIO's longest payload too.
-// `Container::extent` refuses a longer one, before anybody allocates for it.
+// The longest file that is read as an image, equal to RecordIO's longest payload.
+// `Container::extent` refuses a longer file before memory is allocated for it.
 inline constexpr uint64_t kMaxImageFileBytes = (uint64_t{1} << 29) - 1;
 
 // Schema: {image: image, label: tensor int64 []}. Ids are indices; a place is the image's file and
-// its index here. Order, as ImageFolder's: by label; in a class, by folder (all below the class,
-// links followed) and then by name, both in code-point order. Files that are no images are left out
-// and counted in one warning; names that begin with a dot, of folders and of files, are passed over
-// and counted in another (files/hidden_names.h).
+// its index here. Order, as in ImageFolder: by label; within a class by folder (all folders below
+// the class, links followed) and then by name, both in code-point order. Files that are not images
+// are skipped and counted in one warning. Names of folders and files that begin with a dot are
+// skipped and counted in another (files/hidden_names.h).
 //
-// Opening lists names, by several threads, and looks at no file. A file's length is what it is when
-// `extent` or `fingerprint` first asks (the latter asks for all, by several threads), and known
-// from then on (`knows_extent`); a change after that is an error at the read. In the fingerprint a
-// file that has gone counts as an empty one. Keeps a name and a length of each file, and opens a
-// file only while it is read. A relative `uri` stays the folder that it was at opening when the
-// process changes its directory; errors and places spell it as it was given.
+// Opening lists names, on several threads, and queries no file. File lengths are handled as in
+// files/file_records.h. Memory: a name and a length per file. A relative `uri` keeps its meaning
+// when the process changes its working directory; errors and places show it as given.
 //
-// Warns where classes look like parts of a data set (`train` and `val` that hold folders), and
-// where no class folder has images itself: what is meant may be one folder further down.
+// Warns if classes look like dataset splits (`train` and `val` that contain folders), and if no
+// class folder contains images directly: the dataset may be one folder further down.
 //
-// Errors: NotFoundError when there is no class folder, or one without any image;
-// InvalidArgumentError for a class folder that is not in `options.classes`, when images lie in the
-// top folder alone, and when folders are nested deeper
-// than 32 (a link that leads back); IoError for a folder that cannot be read, unless `leave_out`
-// takes it; StateError when `keep_going` says so.
+// Errors: NotFoundError if there is no class folder, or one without any image; InvalidArgumentError
+// for a class folder that is not in `options.classes`, if the top folder has images but no class
+// folders, and if folders are nested deeper than 32 levels (a link that leads back); IoError for a
+// folder that cannot be read, unless `leave_out` accepts it; StateError when `keep_going` returns
+// false.
 std::shared_ptr<const Container> open_files(const std::string& uri,
                                             const OpenOptions& options = {});
 

@@ -188,14 +188,15 @@ TEST(FilesContainer, the_look_at_every_file_can_be_interrupted_and_begins_anew) 
   write_file(directory / "cat/0.jpg", "x");
   write_file(directory / "dog/0.jpg", "yy");
   const auto folder = open_files(directory.path());
-  const auto part = concat({folder, subset(folder, {1, 0})});  // ask their parents when asked
+  const auto part =
+      concat({folder, subset(folder, {1, 0})});  // get their fingerprints from their parents
   int asked = 0;
   const auto stop = [&] { return ++asked, false; };
   EXPECT_THROW(part->fingerprint(stop), StateError);
   EXPECT_THROW(folder->fingerprint(stop), StateError);
   EXPECT_EQ(asked, 2);
   EXPECT_EQ(folder->fingerprint().bytes, 3u);
-  EXPECT_EQ(part->fingerprint(stop).bytes, 6u);  // all is known by now
+  EXPECT_EQ(part->fingerprint(stop).bytes, 6u);  // all lengths are known by now
   EXPECT_EQ(asked, 2);
 }
 
@@ -230,7 +231,7 @@ TEST(FilesContainer, a_file_that_changes_or_goes_is_an_error_with_its_place) {
   const auto container = open_files(directory.path());
   Sample sample;
   std::vector<std::byte> framed;
-  container->fingerprint();  // looks at every file
+  container->fingerprint();  // queries every file
   write_file(directory / "cat/1.jpg", "longer now");
   try {
     read_sample(*container, 1, framed, sample);

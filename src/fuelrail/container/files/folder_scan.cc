@@ -19,10 +19,10 @@ namespace fuelrail::files {
 namespace {
 
 constexpr int kMaxDepth = 32;
-constexpr const char* kLayout = "one sub-folder a class, with its images in it";
+constexpr const char* kLayout = "one sub-folder of images per class";
 constexpr std::chrono::milliseconds kPatience{50};
 
-// Files left out, as they are no images by their names.
+// Skipped files, whose names are not those of images.
 struct Ignored {
   uint64_t count = 0;
   std::string first;
@@ -36,9 +36,9 @@ struct Ignored {
   }
 };
 
-// What a class folder holds.
+// The content of a class folder.
 struct ClassImages {
-  Names names;                          // below the class folder
+  Names names;                          // relative to the class folder
   uint64_t own_images = 0;              // in the class folder itself
   std::vector<std::string> subfolders;  // directly in it, with images somewhere in them
   Ignored ignored;
@@ -48,7 +48,7 @@ struct ClassImages {
   uint64_t weight() const { return names.size() * 64; }
 };
 
-// Lists one class folder with all below it. One a class.
+// Lists one class folder and all folders below it.
 class ClassScan {
  public:
   ClassScan(const ListNames& list_names, std::string uri)
@@ -56,7 +56,7 @@ class ClassScan {
 
   ClassImages run() {
     list_folders("", 0);
-    // By whole path, as ImageFolder sorts them: "a-b" comes between "a" and "a/c".
+    // Sorts by the whole path, as ImageFolder does: "a-b" comes between "a" and "a/c".
     std::sort(folders_.begin(), folders_.end(),
               [](const Folder& a, const Folder& b) { return a.name() < b.name(); });
     for (const Folder& folder : folders_) add_images(folder);
@@ -66,7 +66,7 @@ class ClassScan {
 
  private:
   struct Folder {
-    std::string path;  // below the class folder, with a slash at its end; of that itself, empty
+    std::string path;  // relative to the class folder, ends with a slash, or empty
     std::vector<std::string> files;
     std::string_view name() const { return std::string_view(path).substr(0, path.rfind('/')); }
   };
@@ -74,11 +74,11 @@ class ClassScan {
   void list_folders(const std::string& path, int depth) {
     if (depth > kMaxDepth) {
       throw InvalidArgumentError(
-          "folders are nested too deep",
+          "folders are nested too deeply",
           {.path = uri_,
-           .expected = fmt::format("at most {} below a class", kMaxDepth),
+           .expected = fmt::format("at most {} levels below a class folder", kMaxDepth),
            .found = path,
-           .remedy = "Look for a link that leads back into its own folder, and remove it"});
+           .remedy = "Find the link that leads back to a folder above it, and remove it"});
     }
     Folder folder{.path = path, .files = {}};
     std::vector<std::string> below;
@@ -129,7 +129,7 @@ class ClassScan {
   ClassImages found_;
 };
 
-// Notices folders that are more likely to hold class folders than to be classes.
+// Finds folders that are more likely to contain class folders than to be classes.
 class LayoutCheck {
  public:
   explicit LayoutCheck(const std::string& root) : root_(root) {}
@@ -144,18 +144,18 @@ class LayoutCheck {
     }
   }
 
-  // What to tell the user; empty when the layout raises no doubt.
+  // The warning; empty if the layout looks right.
   std::string warning() const {
     if (parts_.size() > 1) {
       return fmt::format(
-          "{}: '{}' and '{}' are read as classes, though by their names they are parts of a data "
-          "set, and hold folders themselves. To read one part, give {}",
+          "{}: '{}' and '{}' are read as classes, but their names are those of dataset splits, "
+          "and they contain folders. To read one split, open {}",
           root_, parts_[0], parts_[1], join_uri(root_, parts_[0]));
     }
     if (own_images_ || !subfolders_differ_) return {};
     return fmt::format(
-        "{}: no class folder has images itself: all are in folders below (first {}/{}), and count "
-        "as '{}'. If those folders are the classes, give {}",
+        "{}: no class folder contains images directly: all are in sub-folders (first {}/{}) and "
+        "are read as class '{}'. If the sub-folders are the classes, open {}",
         root_, first_, first_subfolder_, first_, join_uri(root_, first_));
   }
 
@@ -166,21 +166,21 @@ class LayoutCheck {
     return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
   }
 
-  // One folder of the same name in every class ("images") is a usual layout.
+  // A folder of the same name in every class ("images") is a common layout.
   void add_subfolder(const std::string& name) {
     if (first_subfolder_.empty()) first_subfolder_ = name;
     subfolders_differ_ |= name != first_subfolder_;
   }
 
   const std::string& root_;
-  std::vector<std::string> parts_;  // classes named as a part
+  std::vector<std::string> parts_;  // classes with the name of a dataset split
   std::string first_;
   std::string first_subfolder_;
   bool own_images_ = false;
   bool subfolders_differ_ = false;
 };
 
-// Lists a folder and all below it.
+// Lists a folder and all folders below it.
 class Scan {
  public:
   Scan(const ListNames& list_names, const std::string& root, const OpenOptions& options)
@@ -198,7 +198,7 @@ class Scan {
         },
         [](const ClassImages& found) { return found.weight(); });
     for (const ClassFolder& folder : folders_) add_class(folder, next(work));
-    begin_class(listing_.classes.size());  // those behind the last folder have no images
+    begin_class(listing_.classes.size());  // classes after the last folder have no images
     listing_.names.shrink_to_fit();
     warn();
     return std::move(listing_);
@@ -210,7 +210,7 @@ class Scan {
     std::string name;
   };
 
-  // Errors: as open_files.
+  // Errors: those of open_files.
   void find_classes() {
     uint64_t images = 0;
     std::vector<DirectoryEntry> entries = list_names_(root_);
@@ -226,18 +226,19 @@ class Scan {
     if (!folders_.empty()) return number_classes();
     if (images > 0) {
       throw InvalidArgumentError(
-          "the folder has images, and no class folders",
+          "the folder has images but no class folders",
           {.path = root_,
            .expected = kLayout,
            .found = fmt::format("{} image{} in the folder itself", images, images == 1 ? "" : "s"),
            .remedy = "Move them into a sub-folder, or name them in a list (.csv, .tsv, .lst) and "
-                     "use that"});
+                     "open the list"});
     }
     throw NotFoundError("the folder has no class folders",
                         {.path = root_, .expected = kLayout, .found = what_else()});
   }
 
-  // By the table that is given, whose order becomes that of the folders; else as they come.
+  // Labels come from the given classes, and the folders are sorted by them; by default, labels
+  // follow the order of the folders.
   void number_classes() {
     if (options_.classes.empty()) {
       for (const ClassFolder& folder : folders_) listing_.classes.push_back(folder.name);
@@ -272,11 +273,11 @@ class Scan {
                                 .remedy = table.remedy_for(unknown[0])});
   }
 
-  // What a folder without class folders holds.
+  // Describes the content of a folder without class folders.
   std::string what_else() const {
     std::string text;
     if (ignored_.count > 0) {
-      text = fmt::format("no folder, and {} file{} (first {})", ignored_.count,
+      text = fmt::format("no folders, and {} file{} (first {})", ignored_.count,
                          ignored_.count == 1 ? "" : "s", base_name(ignored_.first));
     }
     if (hidden_.count() > 0) text += (text.empty() ? "" : ", and ") + hidden_.describe();
@@ -290,7 +291,7 @@ class Scan {
     }
   }
 
-  // Its images, and before it the classes without a folder, begin here.
+  // The images of this class, and of earlier classes without a folder, begin here.
   void begin_class(size_t label) {
     const size_t begun = std::min(label + 1, listing_.classes.size());
     listing_.class_begins.resize(begun, listing_.names.size());
@@ -318,11 +319,12 @@ class Scan {
   void warn() const {
     if (!options_.warn) return;
     if (ignored_.count > 0) {
-      options_.warn(
-          fmt::format("{}: {} {} and left out: first {} (images are {})", root_, ignored_.count,
-                      ignored_.count == 1 ? "file is no image in a class folder, by its name,"
-                                          : "files are no images in class folders, by their names,",
-                      ignored_.first, image_extensions()));
+      options_.warn(fmt::format(
+          "{}: {} {}: first {} (image names end in {})", root_, ignored_.count,
+          ignored_.count == 1
+              ? "file is skipped because its name is not that of an image in a class folder"
+              : "files are skipped because their names are not those of images in class folders",
+          ignored_.first, image_extensions()));
     }
     if (hidden_.count() > 0) options_.warn(hidden_.warning(root_));
     if (const std::string doubt = layout_.warning(); !doubt.empty()) options_.warn(doubt);

@@ -1,4 +1,5 @@
-// Finds the images of a folder with one sub-folder a class: their names, and nothing of the files.
+// Lists the images of a folder with one sub-folder per class: only their names, without opening the
+// files.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 
 namespace fuelrail::files {
 
-// Names one after the other in one block of memory.
+// Names, stored one after the other in one block of memory.
 class Names {
  public:
   void add(std::string_view name) {
@@ -37,9 +38,9 @@ class Names {
 };
 
 struct FolderListing {
-  std::vector<std::string> classes;    // those given, or the class folders' names by code point
-  std::vector<uint64_t> class_begins;  // the first image of each class
-  Names names;                         // of images, below the class folder
+  std::vector<std::string> classes;    // as given, or the folders' names by code point
+  std::vector<uint64_t> class_begins;  // the index of each class's first image
+  Names names;                         // of images, relative to the class folder
 
   size_t class_of(uint64_t i) const {
     const auto end = std::upper_bound(class_begins.begin(), class_begins.end(), i);
@@ -47,23 +48,22 @@ struct FolderListing {
   }
 };
 
-// As FileSystem::list_names. Called by several threads at once.
+// As FileSystem::list_names. Called from several threads at once.
 using ListNames = std::function<std::vector<DirectoryEntry>(const std::string& uri)>;
 
-// Class folders are listed by several threads at once. Their labels are those of `options.classes`,
-// where some are given: not every class must have a folder. Names that begin with a dot are passed
-// over. Warns of these, of files left out, and of folders that hold something else than class
-// folders, as it seems. Errors: as open_files.
+// Lists class folders on several threads. Labels come from `options.classes`, if given; a class
+// need not have a folder. Names that begin with a dot are skipped. Warns of these, of other skipped
+// files, and of folders that do not look like class folders. Errors: those of open_files.
 FolderListing scan_folder(const ListNames& list_names, const std::string& root,
                           const OpenOptions& options);
 
-// What the images are samples of: {image: image, label: tensor int64 []}.
+// The schema of the images: {image: image, label: tensor int64 []}.
 Schema image_folder_schema();
 
-// Image i, with the index as its id. Lifetime: `out` views `encoded`.
+// Fills the sample of image i, with the index as its id. Lifetime: `out` is a view into `encoded`.
 void fill_sample(uint64_t i, Bytes encoded, size_t label, Sample& out);
 
-// Errors: CorruptError for a file that is too long to be an image.
+// Errors: CorruptError for a file longer than kMaxImageFileBytes.
 void check_image_length(const Place& place, uint64_t length);
 
 }  // namespace fuelrail::files

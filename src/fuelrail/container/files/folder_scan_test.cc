@@ -1,5 +1,4 @@
-// Which files of a folder are images, of which classes, in which order; what is refused, and what
-// is warned of.
+// Which files of a folder are images, of which classes and in which order; errors and warnings.
 #include "fuelrail/container/files/folder_scan.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +25,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// The records' paths below `directory`.
+// The paths of the records, relative to `directory`.
 std::vector<std::string> paths_in(const Container& container, const std::string& directory) {
   std::vector<std::string> paths;
   for (uint64_t i = 0; i < container.size(); ++i) {
@@ -57,8 +56,8 @@ TEST(FolderScan, classes_are_ranked_by_code_point) {
   }
 }
 
-// What Python's sorted(os.walk(class, followlinks=True)), which is ImageFolder's order, gives for
-// this tree.
+// The result of Python's sorted(os.walk(class, followlinks=True)), which is ImageFolder's order,
+// for this tree.
 TEST(FolderScan, sub_folders_come_in_image_folders_order) {
   const TemporaryDirectory directory;
   const std::vector<std::string> expected{"c/b.jpg",     "c/z.jpg",     "c/a/2.jpg", "c/a-b/1.jpg",
@@ -95,8 +94,8 @@ TEST(FolderScan, names_that_begin_with_a_dot_are_passed_over_and_counted_in_one_
       directory.path(), {.warn = [&](const std::string& text) { said.push_back(text); }});
   EXPECT_THAT(container->classes(), ElementsAre("cat", "dog"));
   EXPECT_THAT(paths_in(*container, directory.path()), ElementsAre("cat/0.jpg", "dog/deep/1.jpg"));
-  EXPECT_THAT(said, ElementsAre(directory.path() + ": 7 names that begin with a dot are passed " +
-                                "over: first " + (directory / ".DS_Store")));
+  EXPECT_THAT(said, ElementsAre(directory.path() + ": 7 names that begin with a dot are " +
+                                "skipped: first " + (directory / ".DS_Store")));
 }
 
 TEST(FolderScan, what_holds_hidden_names_alone_says_so) {
@@ -170,7 +169,7 @@ TEST(FolderScan, images_without_class_folders_are_refused_with_the_layout) {
   write_file(directory / "0.jpg", "x");
   write_file(directory / "1.jpg", "x");
   const std::string message = refusal<InvalidArgumentError>(directory.path());
-  EXPECT_THAT(message, HasSubstr("expected one sub-folder a class"));
+  EXPECT_THAT(message, HasSubstr("expected one sub-folder of images per class"));
   EXPECT_THAT(message, HasSubstr("found 2 images in the folder itself"));
 }
 
@@ -213,9 +212,9 @@ TEST(FolderScan, parts_of_a_data_set_taken_for_classes_are_warned_of) {
   write_file(directory / "val/cat/0.jpg", "x");
   EXPECT_THAT(warnings_of(directory.path()),
               ElementsAre(::testing::AllOf(HasSubstr("'train' and 'val' are read as classes"),
-                                           HasSubstr("give " + (directory / "train")))));
+                                           HasSubstr("open " + (directory / "train")))));
   EXPECT_THAT(warnings_of(directory / "train"), ::testing::IsEmpty());
-  write_file(directory / "val/0.jpg", "x");  // a class, then
+  write_file(directory / "val/0.jpg", "x");  // now it is a class
   EXPECT_THAT(warnings_of(directory.path()), ::testing::IsEmpty());
 }
 
@@ -223,9 +222,10 @@ TEST(FolderScan, classes_that_hold_nothing_but_folders_are_warned_of) {
   const TemporaryDirectory directory;
   write_file(directory / "data/cat/0.jpg", "x");
   write_file(directory / "data/dog/0.jpg", "x");
-  EXPECT_THAT(warnings_of(directory.path()),
-              ElementsAre(::testing::AllOf(HasSubstr("(first data/cat), and count as 'data'"),
-                                           HasSubstr("give " + (directory / "data")))));
+  EXPECT_THAT(
+      warnings_of(directory.path()),
+      ElementsAre(::testing::AllOf(HasSubstr("(first data/cat) and are read as class 'data'"),
+                                   HasSubstr("open " + (directory / "data")))));
 }
 
 TEST(FolderScan, one_folder_of_the_same_name_in_every_class_is_no_cause_for_doubt) {

@@ -29,7 +29,7 @@ std::string HiddenNames::describe() const {
 }
 
 std::string HiddenNames::warning(const std::string& root) const {
-  return fmt::format("{}: {} {} passed over: first {}", root, counted_names(count_),
+  return fmt::format("{}: {} {} skipped: first {}", root, counted_names(count_),
                      count_ == 1 ? "is" : "are", first_);
 }
 

@@ -1,6 +1,6 @@
-// Names that begin with a dot (`.DS_Store`, `._cat.jpg`, `.ipynb_checkpoints`): passed over
-// wherever fuelrail lists a folder. A path that is given, or that a list names, is taken whatever
-// its name.
+// Names that begin with a dot (`.DS_Store`, `._cat.jpg`, `.ipynb_checkpoints`) are skipped wherever
+// fuelrail lists a folder. A path that the user or a list gives is used even if its name begins
+// with a dot.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace fuelrail::files {
 
 class HiddenNames {
  public:
-  // Removes them from `entries`, which are those of the folder `uri`, and counts them.
+  // Removes hidden names from `entries` of the folder `uri`, and counts them.
   void remove_from(std::vector<DirectoryEntry>& entries, const std::string& uri);
   void add(const HiddenNames& others);
 
@@ -22,12 +22,12 @@ class HiddenNames {
   // "2 names that begin with a dot (first .DS_Store)". Requires: count() > 0.
   std::string describe() const;
 
-  // What to tell the user of the folder `root`. Requires: count() > 0.
+  // The warning for the folder `root`. Requires: count() > 0.
   std::string warning(const std::string& root) const;
 
  private:
   uint64_t count_ = 0;
-  std::string first_;  // its URI
+  std::string first_;  // the first hidden name's URI
 };
 
 }  // namespace fuelrail::files

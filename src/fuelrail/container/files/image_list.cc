@@ -17,7 +17,7 @@
 namespace fuelrail {
 namespace {
 
-constexpr uint64_t kMostClasses = uint64_t{1} << 24;  // float32 holds all numbers below this one
+constexpr uint64_t kMostClasses = uint64_t{1} << 24;  // float32 holds all whole numbers below it
 
 bool is_absolute(std::string_view path) {
   return path.starts_with('/') || path.find("://") != std::string_view::npos;
@@ -25,8 +25,8 @@ bool is_absolute(std::string_view path) {
 
 constexpr size_t kMostListed = 10;  // in an error or a warning
 
-// Of a decimal number, to its end. Returns: none for a word; of a number too large, not a finite
-// one.
+// Parses a decimal number. Returns: empty for text that is not a number; infinity for a number that
+// is too large.
 std::optional<double> number_of(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   double number = 0;
@@ -43,7 +43,8 @@ float label_of(std::string_view text, const ListedLine& line, const std::string&
   }
   const auto stored = static_cast<float>(*label);
   if (!std::isfinite(stored) || (*label == std::trunc(*label) && double{stored} != *label)) {
-    refuse_line(uri, line.line, "float32, as labels are stored, cannot hold the label",
+    refuse_line(uri, line.line,
+                "the label does not fit into float32, the type in which labels are stored",
                 {.found = std::string(text), .remedy = "Number the classes from 0"});
   }
   return stored;
@@ -51,12 +52,12 @@ float label_of(std::string_view text, const ListedLine& line, const std::string&
 
 void check_width(const ListedLine& line, const std::string& uri, const ListRules& rules) {
   if (!rules.label_width || line.labels.size() == *rules.label_width) return;
-  refuse_line(uri, line.line, "another number of labels",
+  refuse_line(uri, line.line, "the number of labels is wrong",
               {.expected = fmt::to_string(*rules.label_width),
                .found = fmt::to_string(line.labels.size())});
 }
 
-// Hands each line to `take` until that returns false, and what is wrong with one to `wrong`.
+// Passes each line to `take` until that returns false, and each line's error to `wrong`.
 void read_lines(ListReader& reader, const std::string& uri, const KeepGoing& keep_going,
                 const std::function<bool(const ListedLine&)>& take,
                 const std::function<void(const CorruptError&)>& wrong) {
@@ -72,8 +73,8 @@ void read_lines(ListReader& reader, const std::string& uri, const KeepGoing& kee
   }
 }
 
-// Where the labels are names: the first line that has one. A line of several labels makes all of
-// them numbers. Without given classes, the first line decides.
+// The first line with a class name, if labels are names. One line with several labels makes all
+// labels numbers. Without given classes, the first line decides.
 std::optional<uint64_t> first_named_line(std::string_view text, const std::string& uri,
                                          const ListRules& rules) {
   const ClassLabels table(rules.classes);
@@ -89,19 +90,19 @@ std::optional<uint64_t> first_named_line(std::string_view text, const std::strin
     return found || !rules.classes.empty();
   };
   read_lines(*make_list_reader(text, uri), uri, rules.keep_going, look,
-             [](const CorruptError&) {});  // they are read once more
+             [](const CorruptError&) {});  // reported when the lines are read again
   return found;
 }
 
-// In a list of numbers.
+// For lists whose labels are numbers.
 void refuse_word(const ListedLine& line, const std::string& uri, const ListRules& rules) {
   const std::string_view label = line.labels[0];
   if (rules.of_mxnet || !rules.classes.empty() || line.labels.size() > 1) return;
   if (number_of(label)) return;
-  refuse_line(uri, line.line, "the label is a word, in a list whose labels are numbers",
+  refuse_line(uri, line.line, "the label is a word, but the list's other labels are numbers",
               {.expected = "a finite number",
                .found = fmt::format("'{}'", label),
-               .remedy = "Give classes=... (--classes) if the labels are names"});
+               .remedy = "Pass classes=... (--classes) if the labels are names"});
 }
 
 void warn_of_numbers(const ImageList& images, uint64_t line, const std::string& uri,
@@ -113,8 +114,8 @@ void warn_of_numbers(const ImageList& images, uint64_t line, const std::string& 
   }
   if (numbers.empty()) return;
   rules.warn(
-      fmt::format("{}: line {} has a word as its label, so all labels are names of classes; "
-                  "some look like numbers: '{}'",
+      fmt::format("{}: line {} has a word as its label, so all labels are read as class names, "
+                  "but some look like numbers: '{}'",
                   uri, line, fmt::join(numbers, "', '")));
 }
 
@@ -136,7 +137,7 @@ void ImageList::add_named(const ListedLine& line, const std::string& uri) {
   const auto name = names_.emplace(line.labels[0], next).first;
   if (names_.size() > kMostClasses) {
     names_.erase(name);
-    refuse_line(uri, line.line, "float32, as labels are stored, cannot hold the label",
+    refuse_line(uri, line.line, "there are more classes than float32 labels can number",
                 {.expected = fmt::format("at most {} classes", kMostClasses)});
   }
   labels_.push_back(static_cast<float>(name->second.number));
@@ -200,19 +201,19 @@ void ImageList::check_numbers(const std::string& uri) const {
         of[0] == std::trunc(of[0])) {
       continue;
     }
-    refuse_line(uri, line(i), "the label is not the number of a class",
+    refuse_line(uri, line(i), "the label is not a class number",
                 {.expected = fmt::format("one whole number from 0 to {}", classes_.size() - 1),
                  .found = fmt::format("{}", fmt::join(of, " "))});
   }
 }
 
 void ImageList::reserve(std::string_view text) {
-  constexpr size_t kShortestLine = 6;  // "0\t1\ta\n": empty ones take nothing
+  constexpr size_t kShortestLine = 6;  // "0\t1\ta\n"; empty lines need no memory
   const auto ends = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
   const size_t lines = std::min(ends, text.size() / kShortestLine) + 1;
   ids_.reserve(lines);
   lines_.reserve(lines);
-  paths_.reserve(text.size());  // what is not written to is not taken
+  paths_.reserve(text.size());  // unused pages take no memory
   path_ends_.reserve(lines);
   labels_.reserve(lines);
   label_ends_.reserve(lines);
@@ -288,8 +289,8 @@ std::string repeated_ids(const ImageList& images) {
     if (count++ == 0 || ids_and_lines[i].second < first.second) first = ids_and_lines[i];
   }
   if (count == 0) return {};
-  return fmt::format("{} line{} an id that an earlier line has: first line {}, id {}", count,
-                     count == 1 ? " has" : "s have", first.second, first.first);
+  return fmt::format("{} line{} an id of an earlier line: first line {}, id {}", count,
+                     count == 1 ? " repeats" : "s repeat", first.second, first.first);
 }
 
 ImageList read_image_list(const std::string& uri, const ListRules& rules) {

@@ -106,12 +106,13 @@ TEST(ImageList, words_are_numbered_by_the_given_classes) {
 TEST(ImageList, numbers_are_numbers_of_the_given_classes) {
   const ListRules rules{.classes = {"dog", "bee"}};
   EXPECT_EQ(parse_image_list("0\t1\ta\n1\t0\tb\n", "x.lst", rules).classes(), rules.classes);
-  EXPECT_EQ(complaint_about("0\t1\ta\n1\t2\tb\n", rules),
-            "train.lst: line 2: the label is not the number of a class: expected one whole number "
-            "from 0 to 1, found 2");
+  EXPECT_EQ(
+      complaint_about("0\t1\ta\n1\t2\tb\n", rules),
+      "train.lst: line 2: the label is not a class number: expected one whole number from 0 to "
+      "1, found 2");
   for (const char* label : {"-1", "0.5", "0\t1"}) {
     EXPECT_THAT(complaint_about(std::string("0\t") + label + "\ta\n", rules),
-                HasSubstr("line 1: the label is not the number of a class"));
+                HasSubstr("line 1: the label is not a class number"));
   }
 }
 
@@ -124,8 +125,9 @@ TEST(ImageList, a_first_word_makes_names_of_labels_that_look_like_numbers) {
   EXPECT_THAT(images.classes(), ElementsAre("16777217", "747", "cat", "nan"));
   EXPECT_THAT(images.labels(0), ElementsAre(2.0f));
   EXPECT_THAT(images.labels(1), ElementsAre(1.0f));
-  EXPECT_THAT(said, ElementsAre("x.lst: line 2 has a word as its label, so all labels are names of "
-                                "classes; some look like numbers: '16777217', '747', 'nan'"));
+  EXPECT_THAT(said,
+              ElementsAre("x.lst: line 2 has a word as its label, so all labels are read as "
+                          "class names, but some look like numbers: '16777217', '747', 'nan'"));
   EXPECT_THAT(complaint_about("0\tcat\t7\ta\n"), HasSubstr("not a number: expected a finite "
                                                            "number, found 'cat'"));
   EXPECT_THAT(complaint_about("0\t7\tcat\ta\n"), HasSubstr("found 'cat'"));
@@ -134,8 +136,8 @@ TEST(ImageList, a_first_word_makes_names_of_labels_that_look_like_numbers) {
 TEST(ImageList, a_word_behind_numbers_is_one_bad_line) {
   EXPECT_EQ(
       complaint_about("0\t9\ta\n1\t1O\tb\n2\t10\tc\n"),
-      "train.lst: line 2: the label is a word, in a list whose labels are numbers: expected a "
-      "finite number, found '1O'. Give classes=... (--classes) if the labels are names.");
+      "train.lst: line 2: the label is a word, but the list's other labels are numbers: expected a "
+      "finite number, found '1O'. Pass classes=... (--classes) if the labels are names.");
 }
 
 TEST(ImageList, a_line_of_several_labels_makes_a_word_one_bad_line) {
@@ -195,13 +197,14 @@ TEST(ImageList, a_table_has_rows_behind_the_one_that_names_its_columns) {
 }
 
 TEST(ImageList, a_table_without_its_columns_is_refused_with_what_it_names) {
-  EXPECT_EQ(complaint_about("image,label\na,1\n", {}, "t.csv"),
-            "t.csv: the first row names no column 'path': expected the columns 'path' and 'label', "
-            "divided by commas, found 'image', 'label'. Name the columns in the list's first row.");
+  EXPECT_EQ(
+      complaint_about("image,label\na,1\n", {}, "t.csv"),
+      "t.csv: the first row names no column 'path': expected the columns 'path' and 'label', "
+      "separated by commas, found 'image', 'label'. Name the columns in the list's first row.");
   EXPECT_THAT(complaint_about("path;label\na;1\n", {}, "t.csv"), HasSubstr("found 'path;label'"));
   EXPECT_THAT(complaint_about("path,label,path\n", {}, "t.csv"),
               HasSubstr("a second column 'path'"));
-  EXPECT_THAT(complaint_about("\n", {}, "t.tsv"), HasSubstr("divided by TABs, found no row"));
+  EXPECT_THAT(complaint_about("\n", {}, "t.tsv"), HasSubstr("separated by TABs, found no row"));
 }
 
 TEST(ImageList, other_columns_of_a_table_are_not_used_which_is_said) {
@@ -210,30 +213,31 @@ TEST(ImageList, other_columns_of_a_table_are_not_used_which_is_said) {
       parse_image_list("id,path,label,width\n7,a.jpg,1,640\n", "t.csv",
                        {.warn = [&](const std::string& text) { said.push_back(text); }});
   EXPECT_EQ(images.id(0), 0u);
-  EXPECT_THAT(said, ElementsAre("t.csv: of the list's columns 'path' and 'label' are used, and not "
+  EXPECT_THAT(said, ElementsAre("t.csv: only the list's columns 'path' and 'label' are used, not "
                                 "'id', 'width'"));
 }
 
 TEST(ImageList, a_row_that_cannot_be_read_is_refused_with_its_line_or_left_out) {
   const std::string text = "path,label\n\"a\nb\",1\nc,1,2\n,1\nd,\ne,1\n";
   EXPECT_EQ(complaint_about(text, {}, "t.csv"),
-            "t.csv: line 4: the row has another number of fields than the first: expected 2, found "
-            "3. Put a field that holds a divider between quotation marks.");
+            "t.csv: line 4: the row has a different number of fields than the first row: expected "
+            "2, found 3. Put quotation marks around each field that contains a divider.");
   std::vector<std::string> left_out;
   const auto images = parse_image_list(text, "t.csv", {.leave_out = [&](const CorruptError& error) {
                                          left_out.push_back(error.failure());
                                          return true;
                                        }});
   EXPECT_EQ(images.size(), 2u);
-  EXPECT_EQ(images.id(1), 4u);  // as if all could be read
+  EXPECT_EQ(images.id(1), 4u);  // counts unreadable rows
   EXPECT_THAT(left_out, ElementsAre(HasSubstr("line 4"), "line 5: the path is empty",
                                     "line 6: the label is empty"));
 }
 
 TEST(ImageList, a_whole_label_that_float32_would_change_is_refused) {
   EXPECT_EQ(complaint_about("0\t16777216\ta.jpg"), "");
-  EXPECT_THAT(complaint_about("0\t16777217\ta.jpg"), HasSubstr("cannot hold the label"));
-  EXPECT_THAT(complaint_about("0\t1e39\ta.jpg"), HasSubstr("cannot hold the label"));
+  EXPECT_THAT(complaint_about("0\t16777217\ta.jpg"),
+              HasSubstr("the label does not fit into float32"));
+  EXPECT_THAT(complaint_about("0\t1e39\ta.jpg"), HasSubstr("the label does not fit into float32"));
 }
 
 TEST(ImageList, an_id_that_is_no_whole_number_is_refused_with_its_line) {
@@ -252,7 +256,7 @@ TEST(ImageList, ids_that_are_there_more_than_once_are_counted) {
   EXPECT_EQ(repeated_ids(parse_image_list("2\t1\ta\n1\t1\ta\n0\t1\ta\n", "x.lst")), "");
   EXPECT_EQ(repeated_ids({}), "");
   EXPECT_EQ(repeated_ids(parse_image_list("2\t1\ta\n1\t1\tb\n2\t1\tc\n", "x.lst")),
-            "1 line has an id that an earlier line has: first line 3, id 2");
+            "1 line repeats an id of an earlier line: first line 3, id 2");
 }
 
 TEST(ImageList, an_empty_path_is_refused) {

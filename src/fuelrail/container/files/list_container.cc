@@ -37,7 +37,7 @@ class ListContainer final : public FileRecords {
     fill_image_sample(schema_, listing_.id(i), encoded, std::as_bytes(listing_.labels(i)), out);
   }
 
-  std::string root_;           // as it was given: for people
+  std::string root_;           // as given by the user, for messages
   std::string absolute_root_;  // for opening files
   ImageList listing_;
   Schema schema_;
@@ -50,11 +50,11 @@ std::shared_ptr<const Container> open_list(const std::string& uri, const OpenOpt
       uri, {.classes = options.classes, .warn = options.warn, .keep_going = options.keep_going});
   LabelTally tally;
   for (uint64_t i = 0; i < listing.size(); ++i) {
-    file_system_for(std::string(listing.path(i)));  // a file system that there is
+    file_system_for(std::string(listing.path(i)));  // checks that the file system exists
     tally.add(std::as_bytes(listing.labels(i)));
   }
   if (listing.size() == 0) {
-    throw CorruptError("the list names no image", {.path = uri, .expected = "an image a line"});
+    throw CorruptError("the list has no images", {.path = uri, .expected = "one image per line"});
   }
   std::string root = root_of_list(uri, options.root);
   std::string absolute = file_system_for(root).absolute(root);

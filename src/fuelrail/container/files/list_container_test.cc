@@ -153,7 +153,7 @@ TEST_F(ListContainer, a_relative_root_survives_a_change_of_directory_and_keeps_i
 TEST_F(ListContainer, what_is_wrong_with_a_list_is_said_with_its_line) {
   EXPECT_THAT(complaint("0\t1\ta\nx\t1\tb\n"),
               HasSubstr("all.lst: line 2: the id is not a number"));
-  EXPECT_THAT(complaint("\n \n"), HasSubstr("the list names no image"));
+  EXPECT_THAT(complaint("\n \n"), HasSubstr("the list has no images"));
   EXPECT_THAT(complaint("0\t1\ts3://bucket/a.jpg\n"), HasSubstr("s3"));
 }
 

@@ -109,16 +109,16 @@ class HeadedRows final : public ListReader {
   }
 
   bool next(ListedLine& out) override {
-    const uint64_t row = row_++;  // also of one that cannot be read
+    const uint64_t row = row_++;  // counts unreadable rows too
     if (!rows_.next(fields_)) return false;
     const LinePlace at{uri_, rows_.line()};
     out.id = row;
     out.line = rows_.line();
     if (fields_.size() != columns_) {
-      refuse_line(at.uri, at.number, "the row has another number of fields than the first",
+      refuse_line(at.uri, at.number, "the row has a different number of fields than the first row",
                   {.expected = fmt::to_string(columns_),
                    .found = fmt::to_string(fields_.size()),
-                   .remedy = "Put a field that holds a divider between quotation marks"});
+                   .remedy = "Put quotation marks around each field that contains a divider"});
     }
     out.labels.clear();
     take_label(fields_[label_], at, out);
@@ -137,7 +137,7 @@ class HeadedRows final : public ListReader {
         fmt::format("the first row names {} column '{}'",
                     found == fields_.end() ? "no" : "a second", name),
         {.path = uri_,
-         .expected = fmt::format("the columns 'path' and 'label', divided by {}",
+         .expected = fmt::format("the columns 'path' and 'label', separated by {}",
                                  divider == ',' ? "commas" : "TABs"),
          .found = fields_.empty() ? "no row" : fmt::format("'{}'", fmt::join(fields_, "', '")),
          .remedy = "Name the columns in the list's first row"});
@@ -148,7 +148,7 @@ class HeadedRows final : public ListReader {
     std::erase_if(others, [&](const std::string& field) {
       return is_same_word(field, "path") || is_same_word(field, "label");
     });
-    warn(fmt::format("{}: of the list's columns 'path' and 'label' are used, and not '{}'", uri_,
+    warn(fmt::format("{}: only the list's columns 'path' and 'label' are used, not '{}'", uri_,
                      fmt::join(others, "', '")));
   }
 

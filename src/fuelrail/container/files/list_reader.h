@@ -15,12 +15,12 @@
 
 namespace fuelrail {
 
-// A line of a list as it stands there. Lifetime: the views live until the next line is read.
+// One line of a list. Lifetime: the views are valid until the next line is read.
 struct ListedLine {
   uint64_t id = 0;                       // of a `.csv` or a `.tsv`: the row's number, from 0
   uint64_t line = 0;                     // of the list, counted from 1
   std::vector<std::string_view> labels;  // at least one, and none is empty
-  std::string_view path;                 // as it is written
+  std::string_view path;                 // as written in the list
 };
 
 class ListReader {
@@ -28,21 +28,22 @@ class ListReader {
   virtual ~ListReader() = default;
   ListReader& operator=(ListReader&&) = delete;
 
-  // Returns: false at the end. `out` is reused from line to line. Errors: CorruptError with the
-  // line's number for a line that cannot be read; the next call begins behind it.
+  // Returns: false at the end. `out` is reused from line to line. Errors: CorruptError, with the
+  // line number, for a line that cannot be read; the next call continues after that line.
   virtual bool next(ListedLine& out) = 0;
 };
 
-// The format is that of the name's extension, in either case; any but `.csv` and `.tsv` is
-// `.lst`'s. `uri` names the list in errors. `warn` hears of columns that are not used. Lifetime:
-// the text's. Errors: CorruptError for a first row that does not name the columns.
+// The name's extension, in upper or lower case, selects the format: `.csv`, `.tsv`, or else the
+// format of `.lst`. `uri` names the list in errors. `warn` is called for unused columns. Lifetime:
+// the text outlives the reader. Errors: CorruptError for a first row that does not name the
+// columns.
 std::unique_ptr<ListReader> make_list_reader(std::string_view text, const std::string& uri,
                                              const Warn& warn = {});
 
-// Whether the name of a file ends as those of lists of images do.
+// Whether a file's name has the extension of a list of images.
 bool is_list_name(std::string_view name);
 
-// Throws a CorruptError of a line of the list `uri`.
+// Throws a CorruptError for a line of the list `uri`.
 [[noreturn]] void refuse_line(const std::string& uri, uint64_t line, const std::string& failure,
                               ErrorDetail detail = {});
 

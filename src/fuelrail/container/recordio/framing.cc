@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kWordBytes = 4;
 constexpr size_t kSearchedAtOnce = 256;
 
-// No early exit, so that the compiler compares whole vectors.
+// No early exit, so that the compiler can vectorize the loop.
 bool block_has_magic(const std::byte* block) {
   uint32_t found = 0;
   for (size_t i = 0; i < kSearchedAtOnce; i += kWordBytes) {
@@ -98,18 +98,18 @@ uint64_t PartChain::add(const PartHead& head, uint64_t offset, uint64_t left) {
                         .found = fmt::format("{:#010x}", head.magic())});
   }
   if (!head.valid() || head.starts_record() != (parts_ == 0)) {
-    throw CorruptError("the parts of a record are out of order",
+    throw CorruptError("the parts of the record are out of order",
                        {.offset = offset,
                         .expected = parts_ == 0 ? "part kind 0 or 1" : "part kind 2 or 3",
                         .found = fmt::format("{}", static_cast<int>(head.kind()))});
   }
   if (!head.ends_record() && head.length() % kWordBytes != 0) {
-    throw CorruptError("an inner part of a record has a length that is no multiple of 4",
+    throw CorruptError("the length of a part before the last one is not a multiple of 4",
                        {.offset = offset, .found = fmt::format("{}", head.length())});
   }
   const uint64_t bytes = kHeadBytes + head.padded_length();
   if (bytes > left) {
-    throw TruncatedError("the data end inside a record",
+    throw TruncatedError("the data ends inside a record",
                          {.offset = offset,
                           .expected = fmt::format("{} bytes", bytes),
                           .found = fmt::format("{}", left),
@@ -117,7 +117,7 @@ uint64_t PartChain::add(const PartHead& head, uint64_t offset, uint64_t left) {
   }
   payload_bytes_ += head.length() + (parts_ == 0 ? 0 : kWordBytes);
   if (payload_bytes_ > kMaxPayloadBytes) {
-    throw CorruptError("a record is longer than RecordIO allows",
+    throw CorruptError("the record is longer than RecordIO allows",
                        {.offset = offset,
                         .expected = fmt::format("at most {} bytes", kMaxPayloadBytes),
                         .found = fmt::format("{}", payload_bytes_)});
@@ -134,7 +134,7 @@ Unframed unframe(Bytes framed, std::vector<std::byte>& storage, uint64_t offset)
   while (!chain.done()) {
     const Bytes rest = framed.subspan(at);
     if (rest.size() < kHeadBytes) {
-      throw TruncatedError("the data end inside a record's head",
+      throw TruncatedError("the data ends inside a record's head",
                            {.offset = offset + at,
                             .expected = fmt::format("{} bytes", kHeadBytes),
                             .found = fmt::format("{}", rest.size()),

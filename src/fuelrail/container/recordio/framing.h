@@ -1,6 +1,7 @@
-// RecordIO's bytes (docs/formats/recordio.md): one physical part = magic u32, (cflag << 29 |
-// length) u32, data, zero padding to 4 bytes. A payload that holds the magic at a multiple of 4 is
-// split there, the magic itself left out. Every value here is frozen: it is dmlc's format.
+// RecordIO's byte layout (docs/formats/recordio.md). One part = magic u32, (cflag << 29 | length)
+// u32, data, zero padding to a multiple of 4. A payload that contains the magic at a multiple of 4
+// is split there into parts, and the magic itself is not stored. Every value here is frozen: it is
+// dmlc's format.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +17,15 @@ inline constexpr uint32_t kMagic = 0xCED7230A;
 inline constexpr size_t kHeadBytes = 8;
 inline constexpr uint64_t kMaxPayloadBytes = (uint64_t{1} << 29) - 1;
 
-// A framed record is not longer: four bytes of magic become a head of eight, and there is one more.
+// The longest framed record: four bytes of magic become a head of eight, plus the first head.
 inline constexpr uint64_t kMaxFramedBytes = 2 * (kMaxPayloadBytes + 1) + 8;
 
 enum class PartKind : uint8_t { kWhole = 0, kFirst = 1, kMiddle = 2, kLast = 3 };
 
-// The eight bytes before a part's data.
+// The head of a part: the eight bytes before its data.
 class PartHead {
  public:
-  // Requires: kHeadBytes readable at `at`.
+  // Requires: kHeadBytes readable bytes at `at`.
   explicit PartHead(const std::byte* at);
   // Requires: length <= kMaxPayloadBytes.
   PartHead(PartKind kind, uint64_t length);
@@ -43,11 +44,11 @@ class PartHead {
   uint32_t lrec_;
 };
 
-// The offset of the first magic in `bytes` that lies at a multiple of 4 and not before `from`, or
-// empty. Runs at the speed of memory. Requires: from is a multiple of 4.
+// The offset of the first magic in `bytes` at a multiple of 4 and at or after `from`; empty if
+// there is none. Runs at the speed of memory. Requires: from is a multiple of 4.
 std::optional<size_t> find_magic(Bytes bytes, size_t from = 0);
 
-// Cuts a payload into the parts it is written as.
+// Splits a payload into the parts in which it is stored.
 //
 //   PartSplitter splitter(payload);
 //   while (auto part = splitter.next()) { ... }
@@ -55,7 +56,7 @@ class PartSplitter {
  public:
   struct Part {
     PartHead head;
-    Bytes data;  // a view into the payload; padding is not in it
+    Bytes data;  // a view into the payload, without padding
   };
 
   // Errors: InvalidArgumentError when the payload is longer than kMaxPayloadBytes.
@@ -68,17 +69,18 @@ class PartSplitter {
   bool done_ = false;
 };
 
-// Appends `payload`, framed, to `out`. Returns: the parts it took; every part after the first is an
-// escaped magic. Errors: those of PartSplitter, before anything is appended.
+// Appends `payload`, framed, to `out`. Returns: the number of parts; each part after the first
+// stands for an escaped magic. Errors: those of PartSplitter, before anything is appended.
 size_t append_framed(Bytes payload, std::vector<std::byte>& out);
 
-// Follows one record from part to part and checks that they make one record.
+// Checks, part by part, that consecutive parts form one record.
 class PartChain {
  public:
-  // Takes the head of the next part. Returns: the bytes from this head to the end of the part with
-  // its padding. Requires: !done(). Errors: CorruptError (magic, order of the parts, an inner part
-  // that is not a multiple of 4, a record longer than kMaxPayloadBytes) and TruncatedError (fewer
-  // than that many bytes `left`, counted from the head), both with `offset`, the head's.
+  // Adds the head of the next part. `left`: the bytes from this head to the end of the data.
+  // Returns: the bytes from this head to the end of its part, with padding. Requires: !done().
+  // Errors, with `offset`, the offset of the head: CorruptError (magic, order of the parts, a part
+  // before the last one whose length is not a multiple of 4, a record longer than
+  // kMaxPayloadBytes); TruncatedError (the part is longer than `left`).
   uint64_t add(const PartHead& head, uint64_t offset, uint64_t left);
 
   bool done() const { return done_; }
@@ -90,10 +92,10 @@ class PartChain {
   bool done_ = false;
 };
 
-// The payload of one framed record: a view into `framed` when it has one part, else assembled in
-// `storage`. Bytes after the record's end are left alone. Returns the payload and how many bytes of
-// `framed` the record took. `offset` is the file offset of `framed`, for errors. Errors:
-// TruncatedError, CorruptError, with the file offset of the part at fault.
+// Extracts the payload of one framed record: a view into `framed` if the record has one part, else
+// assembled in `storage`. Ignores bytes after the record's end. Returns: the payload, and how many
+// bytes of `framed` the record takes. `offset`: the file offset of `framed`, for errors. Errors:
+// TruncatedError, CorruptError, with the file offset of the faulty part.
 struct Unframed {
   Bytes payload;
   uint64_t framed_bytes = 0;

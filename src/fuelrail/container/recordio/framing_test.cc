@@ -35,7 +35,7 @@ std::string unframed(const std::vector<std::byte>& bytes) {
   return std::string(as_text(unframe(bytes, storage).payload));
 }
 
-// What `unframe` says of bytes that are no record.
+// The error of `unframe` for bytes that are not a record.
 template <typename ExpectedError>
 std::string refusal(std::string_view hex) {
   std::vector<std::byte> storage;
@@ -93,13 +93,13 @@ TEST(Framing, random_payloads_with_many_magics_come_back) {
     std::vector<std::byte> file = framed(payload);
     ASSERT_EQ(file.size() % 4, 0u);
     const uint64_t record_bytes = file.size();
-    // The only aligned magics are heads: what recovery and partitioning rely on.
+    // Only heads contain aligned magics; recovery and partitioning rely on it.
     size_t heads = 0;
     for (auto at = find_magic(file); at; at = find_magic(file, *at + 4)) ++heads;
     std::vector<std::byte> again;
     ASSERT_EQ(append_framed(payload, again), heads);
 
-    file.resize(file.size() + random() % 9, std::byte{0x5a});  // the next record's, not ours
+    file.resize(file.size() + random() % 9, std::byte{0x5a});  // bytes of the next record
     std::vector<std::byte> storage;
     const Unframed result = unframe(file, storage);
     ASSERT_EQ(result.framed_bytes, record_bytes);
@@ -171,7 +171,7 @@ TEST(Unframe, wrong_magic_is_corrupt_with_its_offset) {
 }
 
 TEST(Unframe, parts_out_of_order_are_corrupt) {
-  const auto order = HasSubstr("the parts of a record are out of order");
+  const auto order = HasSubstr("the parts of the record are out of order");
   EXPECT_THAT(refusal<CorruptError>("0a23d7ce 00000040"), order);                    // middle first
   EXPECT_THAT(refusal<CorruptError>("0a23d7ce 00000060"), order);                    // last first
   EXPECT_THAT(refusal<CorruptError>("0a23d7ce 00000080"), order);                    // unused kind
@@ -181,7 +181,7 @@ TEST(Unframe, parts_out_of_order_are_corrupt) {
 
 TEST(Unframe, inner_part_with_an_odd_length_is_corrupt) {
   EXPECT_THAT(refusal<CorruptError>("0a23d7ce 01000020 61000000 0a23d7ce 00000060"),
-              HasSubstr("no multiple of 4"));
+              HasSubstr("not a multiple of 4"));
 }
 
 TEST(PartChain, record_longer_than_the_format_allows_is_corrupt) {

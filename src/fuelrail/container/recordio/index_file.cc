@@ -43,7 +43,7 @@ IndexEntry parse_line(std::string_view text, const std::string& uri, uint64_t li
   return {text.substr(0, tab), parse_offset(offset, uri, line), line};
 }
 
-// The record whose head is at `offset`, or size(): offsets of a container's records ascend.
+// The record whose head is at `offset`, or size(). The offsets of a container's records ascend.
 uint64_t record_at(const Container& container, uint64_t offset) {
   const uint64_t size = container.size();
   const uint64_t i =
@@ -59,7 +59,7 @@ std::string own_index_uri(const Source& data, const std::string& index_uri) {
 }  // namespace
 
 IndexText read_index(const Source& data, const std::string& index_uri) {
-  constexpr int kMaxLooks = 8;  // a file has one index, then the other, and then is replaced
+  constexpr int kMaxLooks = 8;  // the index may be renamed, and the file replaced, meanwhile
   for (int look = 1;; ++look) {
     IndexText index{.uri = own_index_uri(data, index_uri)};
     try {
@@ -106,18 +106,18 @@ std::vector<uint64_t> resolve_index(const std::vector<IndexEntry>& entries,
   std::vector<uint64_t> records;
   records.reserve(entries.size());
   for (const IndexEntry& entry : entries) {
-    // Nearly every index names the records in order, so try the next one before searching.
+    // Most indices name the records in order, so try the next record before searching.
     uint64_t record = records.empty() ? 0 : records.back() + 1;
     if (record >= container.size() || container.extent(record).offset != entry.offset) {
       record = record_at(container, entry.offset);
     }
     if (record == container.size()) {
       throw CorruptError(
-          fmt::format("line {} of the index names a place where no record begins", entry.line),
+          fmt::format("line {} of the index has an offset where no record begins", entry.line),
           {.path = uri,
            .expected = "the offset of a record's head",
            .found = fmt::format("{}", entry.offset),
-           .remedy = "Remove the index, or make it anew for this file"});
+           .remedy = "Remove the index, or rebuild it for this file"});
     }
     records.push_back(record);
   }
@@ -129,20 +129,20 @@ void check_complete(uint64_t entries, const Source& data, const std::string& uri
   if (own != uri && identity_of_name(own) != identity_of_name(uri)) return;
   const std::optional<uint64_t> records = records_beside(data);
   if (!records || entries >= *records) return;
-  throw TruncatedError("the index ends before the file's records do",
+  throw TruncatedError("the index has fewer entries than the file has records",
                        {.path = uri,
                         .expected = fmt::format("{} entries", *records),
                         .found = fmt::format("{}", entries),
-                        .remedy = "Move it away, and make file and index anew with 'fuelrail merge "
+                        .remedy = "Move it away, and rewrite file and index with 'fuelrail merge "
                                   "NEW.rec OLD.rec'"});
 }
 
 void check_index_key(std::string_view key, const std::string& uri) {
   if (key.empty() || strip(key) != key || key.find_first_of("\t\r\n") != key.npos ||
       key.size() > kMaxIndexLineBytes / 2) {
-    throw InvalidArgumentError("this key cannot stand in an index",
+    throw InvalidArgumentError("the index key is invalid",
                                {.path = uri,
-                                .expected = "text without TAB or line end, no space around it",
+                                .expected = "text without TABs, line ends, or spaces around it",
                                 .found = fmt::format("{:?}", key.substr(0, 60))});
   }
 }

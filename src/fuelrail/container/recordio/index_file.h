@@ -1,6 +1,6 @@
-// The standard `.idx` beside a RecordIO file: one line a record, `key TAB offset-of-its-head
-// NEWLINE`, in the order of writing (docs/formats/recordio.md). Upstream's tools want it; fuelrail
-// finds records without it, and reads it for their keys.
+// The standard `.idx` beside a RecordIO file: one line per record, `key TAB offset-of-its-head
+// NEWLINE`, in the order of writing (docs/formats/recordio.md). Upstream's tools need it. fuelrail
+// finds records without it, and reads it only for their keys.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ struct IndexEntry {
   uint64_t line = 0;  // counted from 1, for errors
 };
 
-// The entries of an index's text, one by one, in file order. White space around a line and columns
-// after the second are ignored, blank lines skipped, as upstream's Python does; nothing else is
-// forgiven. Lifetime: the text's.
+// Reads the entries of an index one by one, in file order. Like upstream's Python, ignores white
+// space around a line, columns after the second, and blank lines. Anything else is an error.
+// Lifetime: the text outlives the reader.
 class IndexReader {
  public:
   IndexReader(Bytes text, std::string uri) : rest_(as_text(text)), uri_(std::move(uri)) {}
@@ -41,20 +41,20 @@ class IndexReader {
   uint64_t line_ = 0;
 };
 
-// All of them. Errors: those of IndexReader.
+// All entries. Errors: those of IndexReader.
 std::vector<IndexEntry> parse_index(Bytes text, const std::string& uri);
 
-// The index of an opened RecordIO file, all of it: `X.idx`; but `X.idx.next`, where that is there,
-// as long as a writer that has replaced the file, or was killed at it, has not given it its last
-// name (pack/output/part.h). Errors: NotFoundError, IoError.
+// Reads the whole index of an opened RecordIO file: `X.idx`, or `X.idx.next` while that belongs to
+// the file. `X.idx.next` exists while a writer that replaces the file is committing it, or after
+// that writer was killed (pack/output/part.h). Errors: NotFoundError, IoError.
 struct IndexText {
   std::string uri{};
   std::vector<std::byte> bytes{};
 };
 IndexText read_index(const Source& data, const std::string& index_uri);
 
-// Opens a RecordIO file with its index: both are of one file, also while that is replaced. Errors:
-// as FileSystem::open and read_index.
+// Opens a RecordIO file and its index. Both belong to the same file, even if it is being replaced.
+// Errors: those of FileSystem::open and read_index.
 struct IndexedSource {
   std::shared_ptr<const Source> data;
   IndexText index{};
@@ -63,18 +63,18 @@ IndexedSource open_with_index(const std::string& uri, const std::string& index_u
 
 inline constexpr size_t kMaxIndexLineBytes = 64 * 1024;
 
-// The record that each entry names. Errors: CorruptError, with line and offset, when no record of
-// `container` begins there: the index belongs to another file or an older version.
+// The record of each entry. Errors: CorruptError, with line and offset, if no record of `container`
+// begins at an entry's offset: the index belongs to another file or an older version.
 std::vector<uint64_t> resolve_index(const std::vector<IndexEntry>& entries,
                                     const Container& container, const std::string& uri);
 
-// Holds the number of an index's entries against the records that the sidecar of its file counts:
-// an index that was cut at a line's end looks whole. Only `X.idx` of `X.rec`, however it is named,
-// as any other may name some records; and only with a sidecar beside the file. Errors:
-// TruncatedError for too few entries; IoError.
+// Compares the number of index entries with the number of records in the file's sidecar, because an
+// index that was cut at the end of a line looks complete. Checks only `X.idx` of `X.rec` (under any
+// path), since another index may name only some of the records, and only if a sidecar is beside the
+// file. Errors: TruncatedError for too few entries; IoError.
 void check_complete(uint64_t entries, const Source& data, const std::string& uri);
 
-// Errors: InvalidArgumentError, with `uri`, for a key that IndexWriter refuses.
+// Errors: InvalidArgumentError, with `uri`, for a key that IndexWriter rejects.
 void check_index_key(std::string_view key, const std::string& uri);
 
 // Threads: one at a time. Lifetime: the sink outlives the writer.
@@ -82,8 +82,8 @@ class IndexWriter {
  public:
   explicit IndexWriter(Sink& sink) : sink_(sink) {}
 
-  // Errors: InvalidArgumentError for a key that is empty, begins or ends with white space, holds a
-  // TAB or a line end, or is too long for a line; the sink's.
+  // Errors: InvalidArgumentError for a key that is empty, begins or ends with white space, contains
+  // a TAB or a line end, or is too long for a line; those of the sink.
   void add(std::string_view key, uint64_t offset);
   void add(uint64_t key, uint64_t offset);
 

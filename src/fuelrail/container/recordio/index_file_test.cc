@@ -25,7 +25,7 @@ std::string refusal(std::string_view text) {
   return testing::refusal_of<CorruptError>([&] { parse_index(as_bytes(text), "x.idx"); });
 }
 
-// Golden files are opened as copies: opening one leaves a sidecar beside it.
+// Golden files are opened as copies, because opening writes a sidecar beside the file.
 class GoldenCopy {
  public:
   explicit GoldenCopy(const std::string& name) : uri_(directory_ / name) {
@@ -57,7 +57,7 @@ TEST(IndexFile, every_golden_index_names_every_record_in_order) {
 }
 
 TEST(IndexFile, one_that_was_cut_at_a_lines_end_is_held_against_the_sidecars_count) {
-  const GoldenCopy golden("part0.rec");  // opening it has left a sidecar
+  const GoldenCopy golden("part0.rec");  // opening it wrote a sidecar
   const Source& data = *golden.container().extent(0).source;
   const std::string uri = data.uri().substr(0, data.uri().size() - 4) + ".idx";
   const std::string text = file_contents(kGolden + "part0.idx");
@@ -65,9 +65,10 @@ TEST(IndexFile, one_that_was_cut_at_a_lines_end_is_held_against_the_sidecars_cou
   const uint64_t records = golden.container().size();
   ASSERT_EQ(parse_index(as_bytes(text), uri).size(), records);
   EXPECT_NO_THROW(check_complete(records, data, uri));
-  const std::string said =
-      fmt::format("{}: the index ends before the file's records do: expected {} entries, found {}",
-                  uri, records, records - 1);
+  const std::string said = fmt::format(
+      "{}: the index has fewer entries than the file has records: expected {} entries, "
+      "found {}",
+      uri, records, records - 1);
   EXPECT_THAT(testing::refusal_of<TruncatedError>([&] { check_complete(records - 1, data, uri); }),
               StartsWith(said));
   EXPECT_THROW(check_complete(records - 1, data, "file://" + uri), TruncatedError);
@@ -128,7 +129,7 @@ TEST(IndexFile, index_of_another_file_is_refused_with_line_and_offset) {
       resolve_index(entries, golden.container(), "x.idx");
       ADD_FAILURE() << offset;
     } catch (const CorruptError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("x.idx: line 2 of the index names a place where no "
+      EXPECT_THAT(error.what(), HasSubstr("x.idx: line 2 of the index has an offset where no "
                                           "record begins"));
       EXPECT_THAT(error.what(), HasSubstr("found " + offset));
     }

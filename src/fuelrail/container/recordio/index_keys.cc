@@ -16,11 +16,12 @@ std::string shown(std::string_view key) { return fmt::format("{:?}", key.substr(
 
 [[noreturn]] void refuse_keys(const std::string& uri, const std::string& found) {
   throw UnsupportedError(
-      "the index cannot be kept",
+      "the keys of the index cannot be kept",
       {.path = uri,
-       .expected = "one entry a record, in their order, with a whole number below 2^64 as key",
+       .expected =
+           "one entry per record, in record order, with a whole number below 2^64 as its key",
        .found = found,
-       .remedy = "Move the index away: the records' own ids, or their numbers, are the keys then"});
+       .remedy = "Move the index away; the records' ids or numbers are then used as keys"});
 }
 
 }  // namespace
@@ -34,13 +35,13 @@ std::vector<uint64_t> keys_of(const RecordFile& file, const IndexText& index) {
     };
     if (keys.size() == file.size()) refuse("more entries than records");
     if (entry->offset != file.sidecar().record(keys.size()).offset) {
-      refuse("another record, or none");
+      refuse("the offset of another record, or of none");
     }
     const std::optional<uint64_t> key = parse_number<uint64_t>(entry->key);
     if (!key || fmt::to_string(*key) != entry->key) refuse("the key " + shown(entry->key));
     keys.push_back(*key);
   }
-  if (keys.size() < file.size()) refuse_keys(index.uri, "it ends before the records do");
+  if (keys.size() < file.size()) refuse_keys(index.uri, "fewer entries than records");
   return keys;
 }
 
@@ -52,14 +53,14 @@ KeysByOffset::KeysByOffset(const std::string& uri, const Warn& warn) {
     while (const auto entry = entries.next()) {
       const std::optional<uint64_t> key = parse_number<uint64_t>(entry->key);
       if (!key) {
-        throw CorruptError("a key is not a whole number",
+        throw CorruptError("an index key is not a whole number",
                            {.path = uri, .found = shown(entry->key)});
       }
       keys_.emplace_back(entry->offset, *key);
     }
   } catch (const CorruptError& error) {
     keys_.clear();
-    if (warn) warn(fmt::format("the keys of an index are not kept: {}", error.what()));
+    if (warn) warn(fmt::format("the keys of the index are not kept: {}", error.what()));
   }
   std::sort(keys_.begin(), keys_.end());
 }

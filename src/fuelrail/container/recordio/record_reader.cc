@@ -85,7 +85,7 @@ std::optional<Record> RecordReader::next() {
 
 void RecordReader::seek(uint64_t offset) {
   if (offset > reader_.source_bytes()) {
-    throw OutOfRangeError("no record can begin behind the file's end",
+    throw OutOfRangeError("the offset is past the end of the file",
                           {.path = source_->uri(),
                            .offset = offset,
                            .expected = fmt::format("at most {}", reader_.source_bytes())});
@@ -100,9 +100,9 @@ Record RecordReader::read_record() {
   return {offset_, shape.framed_bytes, unframe(framed, assembled_, offset_).payload};
 }
 
-// A part never holds an aligned magic that begins a record: if one is there, the length before it
-// is wrong, and the record behind it would be lost. The last word may be the magic of a head that
-// reaches past this record.
+// A part never contains an aligned magic that begins a record. If it does, the length in its head
+// is wrong, and the record after it would be lost. The search includes one more word, because the
+// last word may be the magic of a head that extends past this record.
 void RecordReader::refuse_hidden_head(uint64_t framed_bytes) {
   const uint64_t left = reader_.source_bytes() - offset_;
   const Bytes seen = reader_.at(offset_, std::min(framed_bytes + kHeadBytes / 2, left));

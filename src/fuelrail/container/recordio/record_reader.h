@@ -1,4 +1,4 @@
-// Reads a RecordIO file from front to back; with recovery, past damage.
+// Reads a RecordIO file from front to back; can continue after damage.
 #pragma once
 
 #include <cstdint>
@@ -21,44 +21,44 @@ struct Record {
 };
 
 struct RecordReaderOptions {
-  // Given: damage is reported here and passed over, to the next aligned magic that begins a record.
-  // Such a magic inside a record is damage too (a writer escapes it), so a wrong length costs its
-  // own record and no other. Absent: damage is an error.
+  // If given, damage is reported here and skipped up to the next aligned magic that begins a
+  // record. Such a magic inside a record is damage too, because a writer escapes it; so a wrong
+  // length loses only its own record. If empty, damage is an error.
   std::function<void(const Damage&)> recover{};
 
-  // Speed: how much is read at once. Smaller where records are picked by `seek`.
+  // The size of a read; affects only speed. Use a smaller value to pick records with `seek`.
   uint64_t block_bytes = uint64_t{4} << 20;
 };
 
-// Where a record ends, from the heads of its parts.
+// A record's size, as found from the heads of its parts.
 struct RecordShape {
   uint64_t framed_bytes = 0;
   uint64_t parts = 0;
 };
 
-// Reads the heads of the record at `offset`, nothing else. Requires: offset is below the source's
-// size. Errors: TruncatedError, CorruptError, with the offset; the source's.
+// Reads only the heads of the record at `offset`. Requires: offset is below the source's size.
+// Errors: TruncatedError, CorruptError, with the offset; those of the source.
 RecordShape measure_record(BlockReader& reader, uint64_t offset);
 
-// The first place at or after `from` where a record begins, or the file's end: an aligned magic
-// with the head of a whole record or of a first part. A writer escapes what looks like one in a
-// payload. Reads `block_bytes` at once. Errors: the source's.
+// The first offset at or after `from` where a record begins, or the file's size. A record begins at
+// an aligned magic with the head of a whole record or of a first part; a writer escapes the same
+// bytes inside a payload. Reads `block_bytes` at once. Errors: those of the source.
 uint64_t find_record_head(BlockReader& reader, uint64_t from, uint64_t block_bytes);
 
-// Threads: one at a time. Reads ahead in large blocks. Memory: a block, or the longest record.
+// Reads ahead in large blocks. Threads: one at a time. Memory: one block, or the longest record.
 class RecordReader {
  public:
   explicit RecordReader(std::shared_ptr<const Source> source, RecordReaderOptions options = {});
   RecordReader& operator=(RecordReader&&) = delete;
 
-  // Empty at a clean end, every time it is called there. Errors: TruncatedError, CorruptError, with
-  // path and offset, again at every call until `seek`; IoError.
+  // Empty at the end of the file, at every call. Errors: TruncatedError, CorruptError, with path
+  // and offset, repeated at every call until `seek`; IoError.
   std::optional<Record> next();
 
-  // Goes on at the record whose head is at `offset`. Errors: OutOfRangeError past the file's end.
+  // Continues at the record whose head is at `offset`. Errors: OutOfRangeError past the file's end.
   void seek(uint64_t offset);
 
-  // Of the record that `next` reads next, or the file's size.
+  // The offset of the next record, or the file's size.
   uint64_t position() const { return offset_; }
 
  private:

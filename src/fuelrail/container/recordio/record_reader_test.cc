@@ -66,7 +66,8 @@ Recovered recover(std::vector<std::byte> bytes) {
   return result;
 }
 
-// With the basis that manifest.tsv was made with, a digit short of the usual one.
+// With the offset basis that manifest.tsv was generated with, one digit shorter than the standard
+// one.
 uint64_t fnv1a64(Bytes bytes) {
   uint64_t hash = 1469598103934665603;
   for (const std::byte b : bytes) hash = (hash ^ std::to_integer<uint64_t>(b)) * 0x100000001b3;
@@ -122,7 +123,7 @@ TEST(RecordReader, clean_end_is_empty_again_and_again) {
   ASSERT_TRUE(reader.next());
   EXPECT_FALSE(reader.next());
   EXPECT_FALSE(reader.next());
-  reader.seek(0);  // and seeking leaves the end, unlike upstream
+  reader.seek(0);  // unlike upstream, `seek` works after the end
   const auto record = reader.next();
   ASSERT_TRUE(record);
   EXPECT_EQ(as_text(record->payload), "one");
@@ -187,7 +188,7 @@ TEST(RecordReader, truncated_last_record_is_reported_with_path_and_offset) {
       reader.next();
       ADD_FAILURE();
     } catch (const TruncatedError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("file.rec: offset 16: the data end inside a record: "
+      EXPECT_THAT(error.what(), HasSubstr("file.rec: offset 16: the data ends inside a record: "
                                           "expected 16 bytes, found 12"));
     }
   }
@@ -226,8 +227,8 @@ TEST(Recovery, overwritten_magic_costs_one_record_and_is_reported) {
   EXPECT_THAT(result.damage[0].reason, HasSubstr("magic number is wrong"));
 }
 
-// The length of the first record reaches exactly to the third: without the look inside, the second
-// would vanish without a word.
+// The first record's length reaches exactly to the third record. Without the search inside the
+// record, the second record would be lost unnoticed.
 TEST(Recovery, length_that_swallows_the_next_record_costs_only_its_own) {
   File file = file_of({"firstfir", "secondse", "third"});
   store_le(file.bytes.data() + 4, uint32_t{8 + 8 + 8});
@@ -238,7 +239,7 @@ TEST(Recovery, length_that_swallows_the_next_record_costs_only_its_own) {
   EXPECT_EQ(result.damage[0].skipped_bytes, file.offsets[1]);
 }
 
-// The same, but the wrong length ends inside the next record's head.
+// As above, but the wrong length ends inside the next record's head.
 TEST(Recovery, length_that_ends_in_the_next_head_costs_only_its_own) {
   for (uint32_t length = 9; length < 24; ++length) {
     File file = file_of({"firstfir", "secondse", "third"});
@@ -255,7 +256,7 @@ TEST(Recovery, length_past_the_files_end_costs_only_its_own) {
 
 TEST(Recovery, first_part_without_its_last_costs_only_its_own) {
   File file = file_of({"abcd" + kMagicText + "ef", "second"});
-  file.bytes.erase(file.bytes.begin() + 12, file.bytes.begin() + 24);  // the last part is gone
+  file.bytes.erase(file.bytes.begin() + 12, file.bytes.begin() + 24);  // removes the last part
   EXPECT_THAT(recover(file.bytes).payloads, ElementsAre("second"));
 }
 
@@ -286,7 +287,7 @@ TEST(Recovery, head_across_a_block_is_found) {
   EXPECT_THAT(result.payloads, ElementsAre("behind the garbage"));
 }
 
-// Whatever happens to one record, all others are read, unless the damage made new records.
+// If one record is damaged, all others are read, unless the damage created new records.
 TEST(Recovery, random_damage_in_one_record_loses_no_other) {
   std::mt19937 random(3);
   for (int round = 0; round < 2000; ++round) {

@@ -14,36 +14,37 @@
 namespace fuelrail::recordio {
 namespace {
 
-// Records up to this size are scanned by reading everything in large blocks: cheaper than a call
-// each. Above it, one small read a record.
+// Up to this record size, a scan reads everything in large blocks, which is cheaper than one call
+// per record. For larger records it makes one small read per record.
 constexpr uint64_t kSmallRecordBytes = 16 * 1024;
 constexpr uint64_t kHopBytes = 512;
 constexpr uint64_t kScannedAtOnce = 512 * 1024;
 
-// Collects the records and decides what their payloads are.
+// Collects the records and determines what their payloads are.
 class TableBuilder {
  public:
   TableBuilder(const Source& source, const ScanProgress& progress)
       : source_(source), reporter_(source, progress) {
     if (source.size_bytes() != 0) return;
-    throw TruncatedError("the file is empty: it holds no record",
-                         {.path = source.uri(), .remedy = "Pack it anew"});
+    throw TruncatedError("the file is empty: it has no records",
+                         {.path = source.uri(), .remedy = "Pack it again"});
   }
 
   SidecarWriter& table() { return table_; }
   uint64_t records() const { return tally_.records(); }
 
-  // `prefix` holds the payload's image header and labels, if it can have them. Called after the
-  // record was added to the table.
+  // Call after the record was added to the table. `prefix`: the payload's image header and labels,
+  // if it is long enough to have them.
   void finish_record(Bytes prefix, uint64_t end_offset) {
     tally_.add(prefix);
     reporter_.advance(records(), end_offset);
   }
 
-  // The labels are those of `own`, where it is given.
+  // Takes the labels from `own`, if given.
   SidecarWriter take(const Sidecar* own = nullptr) {
     if (records() == 0)
-      throw CorruptError("the file holds no readable record", {.path = source_.uri()});
+      throw CorruptError("the file has no readable records",
+                         {.path = source_.uri(), .remedy = "Restore the file"});
     reporter_.finish();
     const auto labels = own == nullptr ? tally_.labels() : own->labels();
     if (labels) table_.set_labels(*labels);
@@ -57,8 +58,8 @@ class TableBuilder {
   ImageRecordTally tally_;
 };
 
-// The payload's first bytes, up to the end of its labels when it is an image record. `storage`
-// holds the payload of a record that was written in parts.
+// The payload's first bytes, up to the end of its labels if it is an image record. `storage` holds
+// the payload of a record with several parts.
 Bytes read_prefix(BlockReader& reader, uint64_t offset, const RecordShape& shape,
                   std::vector<std::byte>& storage) {
   if (shape.parts > 1) {
@@ -72,12 +73,12 @@ Bytes read_prefix(BlockReader& reader, uint64_t offset, const RecordShape& shape
   return prefix <= length ? reader.at(at, prefix) : header;
 }
 
-// The numbers of records in a sidecar's table, asked for from front to back.
+// Finds the numbers of records in a sidecar's table, for ascending offsets.
 class KnownRecords {
  public:
   explicit KnownRecords(const Sidecar& sidecar) : sidecar_(sidecar) {}
 
-  // Empty when the table has no such record.
+  // Empty if the table has no such record.
   std::optional<uint64_t> number_of(const RecordEntry& entry) {
     while (next_ < sidecar_.records() && sidecar_.record(next_).offset < entry.offset) ++next_;
     if (next_ == sidecar_.records()) return std::nullopt;
@@ -147,8 +148,8 @@ SidecarWriter recover_table(std::shared_ptr<const Source> source,
       report({.path = source->uri(),
               .offset = entry.offset,
               .skipped_bytes = entry.length,
-              .reason =
-                  fmt::format("the file's sidecar has no record of {} bytes here", entry.length)});
+              .reason = fmt::format("the sidecar has no record of {} bytes at this offset",
+                                    entry.length)});
       continue;
     }
     builder.finish_record(record->payload, reader.position());

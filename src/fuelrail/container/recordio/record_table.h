@@ -1,5 +1,5 @@
-// Makes the record table of a RecordIO file, and what goes with it into a sidecar: by hopping from
-// head to head, or by reading everything.
+// Builds the record table of a RecordIO file, with the other data of its sidecar: from the records'
+// heads, or from the whole file.
 #pragma once
 
 #include <functional>
@@ -13,18 +13,19 @@
 
 namespace fuelrail::recordio {
 
-// From the heads, image headers and labels alone: no checksums. Errors: TruncatedError for an empty
-// file; CorruptError and TruncatedError with path, record and offset; the source's.
+// Reads only heads, image headers and labels, so the table has no checksums. Errors: TruncatedError
+// for an empty file; CorruptError and TruncatedError with path, record and offset; those of the
+// source.
 SidecarWriter scan_heads(const Source& source, const ScanProgress& progress = {});
 
-// From the whole file, with the checksum of every payload. Errors: as scan_heads.
+// Reads the whole file, and adds the checksum of every payload. Errors: those of scan_heads.
 SidecarWriter read_table(std::shared_ptr<const Source> source, const ScanProgress& progress = {});
 
-// Of a file that may be damaged: damage is reported and passed over. Where `own`, the file's
-// sidecar, is given, a record that is not in its table is damage too. A damaged file cannot tell
-// its own checksums, nor whether it was one of images: they come from `own`; without it the table
-// has no checksums, and the records that are left decide. Errors: CorruptError when no record is
-// left; the source's; those of `own`.
+// Builds the table of a file that may be damaged: damage is reported and skipped. `own`: the file's
+// sidecar, or null. With `own`, a record that is not in its table counts as damage too, and
+// checksums and labels are copied from it, because a damaged file cannot provide them. Without
+// `own`, the table has no checksums, and the labels come from the remaining records. Errors:
+// CorruptError when no record remains; those of the source; those of `own`.
 SidecarWriter recover_table(std::shared_ptr<const Source> source,
                             const std::function<void(const Damage&)>& report, const Sidecar* own,
                             const ScanProgress& progress = {});

@@ -41,7 +41,7 @@ void RecordWriter::append_uncopied(Bytes payload) {
   escapes_ += parts - 1;
 }
 
-// What takes long is done before the first has its name, so that a kill hardly comes between them.
+// Does the slow steps before the first rename, so that a kill between the two renames is unlikely.
 void commit_record_file(Sink& records, Sink* index) {
   records.sync();
   if (index == nullptr) {

@@ -1,4 +1,4 @@
-// Writes RecordIO files: framed records one after the other.
+// Writes RecordIO files: framed records, one after the other.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace fuelrail::recordio {
 
-// Threads: one at a time. Nothing has its final name before the sink is committed by its owner.
-// Memory: that of the longest payload below 1 MiB; longer ones are written without a copy.
+// Threads: one at a time. The file gets its final name when the sink's owner commits the sink.
+// Memory: the longest payload up to 1 MiB; longer payloads are written without a copy.
 class RecordWriter {
  public:
   // Requires: sink.position() is a multiple of 4. Lifetime: the sink outlives the writer.
   explicit RecordWriter(Sink& sink) : sink_(sink) {}
 
-  // Returns the byte offset of the record's head. Errors: InvalidArgumentError (too long; nothing
-  // has been written then), the sink's.
+  // Returns: the byte offset of the record's head. Errors: InvalidArgumentError if the payload is
+  // too long, before anything is written; those of the sink.
   uint64_t append(Bytes payload);
 
-  // Embedded magics that were escaped so far.
+  // The number of magics in payloads that were escaped so far.
   uint64_t escapes() const { return escapes_; }
 
  private:
@@ -31,10 +31,10 @@ class RecordWriter {
   uint64_t escapes_ = 0;
 };
 
-// Gives a finished file and, where there is one, its index their names, the file first. The index
-// and the sidecar of a file that had the name before go: their keys and class names are not this
-// file's. Where a commit fails, or a kill comes between the two, there is no X.idx, so never
-// another file's; the old one is X.idx.old.partial then. Errors: those of Sink::commit and
+// Commits a finished file and then its index, if it has one. Removes the index and the sidecar of a
+// file that had the name before, because their keys and class names belong to that file. If a
+// commit fails, or the process is killed between the two, X.idx does not exist, so it is never
+// another file's; the old index is then X.idx.old.partial. Errors: those of Sink::commit and
 // FileSystem.
 void commit_record_file(Sink& records, Sink* index);
 

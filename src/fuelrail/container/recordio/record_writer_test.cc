@@ -20,7 +20,7 @@ namespace {
 
 const std::string kMagicText = "\x0a\x23\xd7\xce";
 
-// Counts, and keeps nothing: for records of half a gigabyte.
+// Counts bytes without storing them, for records of half a gigabyte.
 class CountingSink final : public Sink {
  public:
   const std::string& uri() const override { return uri_; }

@@ -20,7 +20,7 @@
 namespace fuelrail::recordio {
 namespace {
 
-// A RecordIO file is its records and nothing else, so the table runs from its begin to its end.
+// A RecordIO file consists only of its records, so the table must cover the whole file.
 void accept_sidecar(const Sidecar& sidecar) {
   if (!sidecar.has_table() || sidecar.records() == 0) {
     throw CorruptError("the sidecar has no record table", {.path = sidecar.uri()});
@@ -30,14 +30,14 @@ void accept_sidecar(const Sidecar& sidecar) {
     return;
   }
   throw CorruptError(
-      "the sidecar's record table does not span its file",
+      "the sidecar's record table does not cover the whole file",
       {.path = sidecar.uri(),
-       .expected = fmt::format("0 to {}", sidecar.identity().size_bytes),
+       .expected = fmt::format("bytes 0 to {}", sidecar.identity().size_bytes),
        .found = fmt::format("{} to {}", sidecar.record(0).offset, last.offset + last.length)});
 }
 
-// The number of records whose `at_least` bytes, or all where that is 0, the file has. Requires: the
-// table is one that accept_sidecar takes. Errors: CorruptError.
+// The number of records of which the file has the first `at_least` bytes (0: all bytes). Requires:
+// accept_sidecar takes the table. Errors: CorruptError.
 uint64_t records_within(const Sidecar& sidecar, uint64_t file_bytes, uint64_t at_least) {
   return first_index(sidecar.records(), [&](uint64_t i) {
     const RecordEntry entry = sidecar.record(i);
@@ -45,7 +45,7 @@ uint64_t records_within(const Sidecar& sidecar, uint64_t file_bytes, uint64_t at
   });
 }
 
-// Whether the head of a record, or of its first part, is in the place of this one.
+// Whether these bytes are the head of this record or of its first part.
 bool is_head_of(Bytes head, const RecordEntry& entry) {
   const PartHead part(head.data());
   if (!part.valid() || !part.starts_record()) return false;
@@ -53,8 +53,8 @@ bool is_head_of(Bytes head, const RecordEntry& entry) {
   return part.ends_record() ? bytes == entry.length : bytes < entry.length;
 }
 
-// Whether a record of the table, of some from its begin to the file's end, has its head in its
-// place.
+// Whether any of a sample of records, spread over the file, has its head at the offset in the
+// table.
 bool has_record_in_place(const Sidecar& sidecar, const Source& source) {
   constexpr uint64_t kSampled = 16;
   if (!sidecar.has_table()) return false;
@@ -65,7 +65,7 @@ bool has_record_in_place(const Sidecar& sidecar, const Source& source) {
   std::vector<ReadRequest> requests;
   for (uint64_t k = 0; k < sampled; ++k) {
     const RecordEntry entry = sidecar.record(sampled == 1 ? 0 : k * (records - 1) / (sampled - 1));
-    // Of a table that lies, an entry may be anywhere.
+    // In a false table, an entry may be anywhere.
     if (source.size_bytes() - kHeadBytes < entry.offset) continue;
     requests.push_back({.source = &source, .offset = entry.offset, .into = heads[entries.size()]});
     entries.push_back(entry);
@@ -83,7 +83,7 @@ SidecarRules rules_for(const std::shared_ptr<const Source>& source) {
               [source](const Sidecar& sidecar, const ChangedEnds& changed) {
                 try {
                   return !changed.both() || has_record_in_place(sidecar, *source);
-                } catch (const CorruptError&) {  // the table itself is damaged
+                } catch (const CorruptError&) {  // in the table itself
                   return false;
                 }
               },
@@ -96,7 +96,7 @@ SidecarRules rules_for(const std::shared_ptr<const Source>& source) {
 
 class OpenedRecordIo final : public RecordFile {
  public:
-  // `gaps`: the table leaves out what cannot be read.
+  // `gaps`: the table skips unreadable parts of the file.
   OpenedRecordIo(std::shared_ptr<const Source> source, StoredSidecar sidecar, bool gaps = false)
       : RecordFile(std::move(source), std::move(sidecar)), gaps_(gaps) {}
 
@@ -116,7 +116,7 @@ class OpenedRecordIo final : public RecordFile {
     try {
       return {uri(), i, sidecar().record(i).offset};
     } catch (const Error&) {
-      return {uri(), i, 0};  // the table is damaged: reading the record is the error
+      return {uri(), i, 0};  // the table is damaged; reading the record throws
     }
   }
 
@@ -127,7 +127,7 @@ class OpenedRecordIo final : public RecordFile {
     const RecordEntry entry = this->entry(i);
     const Unframed record = unframe(framed, storage, entry.offset);
     if (record.framed_bytes == entry.length && framed.size() == entry.length) return record.payload;
-    throw CorruptError("the record's length is not what the record table says",
+    throw CorruptError("the record's length differs from the record table",
                        {.expected = fmt::format("{} bytes", entry.length),
                         .found = fmt::format("{}", record.framed_bytes),
                         .remedy = kNewSidecar});
@@ -147,11 +147,11 @@ class OpenedRecordIo final : public RecordFile {
   }
 
  private:
-  // A RecordIO file is its records, one behind the other, and so must the table be: an entry that
-  // does not meet its neighbours is wrong, or one of them is.
+  // The records of a RecordIO file follow each other without gaps, and so must the table's entries.
+  // If an entry does not meet its neighbours, it or one of them is wrong.
   RecordEntry entry(uint64_t i) const {
     if (gaps_) return sidecar().record(i);
-    std::array<RecordEntry, 3> entries;  // with those before and behind it, where there are some
+    std::array<RecordEntry, 3> entries;  // with its neighbours, if any
     const uint64_t first = i - std::min<uint64_t>(i, 1);
     const auto found = std::span(entries).first(std::min(i + 2, size()) - first);
     sidecar().read_records(first, found);
@@ -166,22 +166,22 @@ class OpenedRecordIo final : public RecordFile {
 
   [[noreturn]] void throw_lying(uint64_t i, const RecordEntry& entry, uint64_t begin,
                                 uint64_t end) const {
-    throw CorruptError("the sidecar's record table is wrong: records overlap, or leave a gap",
+    throw CorruptError("the sidecar's record table is damaged: records overlap or leave a gap",
                        {.path = sidecar().uri(),
                         .record = i,
-                        .expected = fmt::format("{} to {}", begin, end),
+                        .expected = fmt::format("bytes {} to {}", begin, end),
                         .found = fmt::format("{} to {}", entry.offset, entry.offset + entry.length),
                         .remedy = kNewSidecar});
   }
 
   [[noreturn]] void throw_changed(uint64_t i, const RecordEntry& entry) const {
     throw CorruptError(
-        "the record may be damaged: this end of the file has changed since its sidecar, which has "
-        "no checksums, was made",
+        "the record may be damaged: this end of the file changed after its sidecar was built, and "
+        "the sidecar has no checksums",
         {.path = uri(),
          .record = i,
          .offset = entry.offset,
-         .remedy = fmt::format("Restore the file; where it was changed on purpose, remove {}",
+         .remedy = fmt::format("Restore the file; if the change was intended, remove {}",
                                sidecar().uri())});
   }
 
@@ -190,19 +190,19 @@ class OpenedRecordIo final : public RecordFile {
   }
 
   [[noreturn]] void throw_too_long(uint64_t i, const RecordEntry& entry) const {
-    throw CorruptError("the record table has a record longer than any can be",
+    throw CorruptError("the record table has a record longer than RecordIO allows",
                        {.path = uri(),
                         .record = i,
                         .offset = entry.offset,
                         .expected = fmt::format("at most {} bytes", kMaxFramedBytes),
                         .found = fmt::format("{}", entry.length),
-                        .remedy = "Make a new sidecar with 'fuelrail index'"});
+                        .remedy = "Build a new sidecar with 'fuelrail index'"});
   }
 
   bool gaps_;
 };
 
-// What a file that was cut had behind its end.
+// Reports the records that a truncated file has lost after its end.
 void report_missing(const Sidecar& sidecar, const Source& source,
                     const std::function<void(const Damage&)>& report) {
   const uint64_t end = source.size_bytes();
@@ -211,8 +211,8 @@ void report_missing(const Sidecar& sidecar, const Source& source,
   report({.path = source.uri(),
           .offset = end,
           .record = sidecar.records() - missing,
-          .reason = fmt::format("the file was cut: {} more of its {} records are missing", missing,
-                                sidecar.records())});
+          .reason = fmt::format("the file is truncated: another {} of its {} records are missing",
+                                missing, sidecar.records())});
 }
 
 class Writer final : public RecordFileWriter {
@@ -302,7 +302,7 @@ Salvage open_damaged(const std::string& uri, const ReportDamage& report, const O
     }
     salvage.key = [index, warn = options.warn, keys = std::optional<KeysByOffset>()](
                       uint64_t offset, uint64_t wanted) mutable {
-      if (!keys) keys.emplace(index, warn);  // `verify` asks for no key
+      if (!keys) keys.emplace(index, warn);  // lazily: `verify` needs no keys
       return keys->at(offset, wanted);
     };
     return salvage;

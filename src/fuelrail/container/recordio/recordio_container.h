@@ -1,5 +1,5 @@
-// A RecordIO file as a container. Its record table comes from the sidecar, else from scanning the
-// heads of all records; an `.idx` beside the file is not read (docs/formats/recordio.md).
+// A RecordIO file as a container. Its record table comes from the sidecar, or else from scanning
+// the heads of all records. An `.idx` beside the file is not read (docs/formats/recordio.md).
 #pragma once
 
 #include <memory>
@@ -11,31 +11,32 @@ namespace fuelrail::recordio {
 
 extern const FileFormat kFormat;
 
-// Schema: as container/image_record.h makes it, with images where more than half of the records can
-// begin with MXNet's image header. Uses the sidecar of `uri`; without one, scans the file and
-// leaves one behind (beside the file, else in the cache directory, else in memory with a warning).
-// Two processes may do so at once. Errors: NotFoundError, IoError; TruncatedError for an empty
-// file, and for one that has fewer records than its sidecar says; CorruptError and TruncatedError
-// where the scan meets damage; StateError when `keep_going` says so, with nothing written.
+// Schema: as container/image_record.h defines it. The file has images if more than half of the
+// records can begin with MXNet's image header. Uses the sidecar of `uri`; if there is none, scans
+// the file and writes one (beside the file, else in the cache directory, else in memory with a
+// warning). Several processes may do so at once. Errors: NotFoundError, IoError; TruncatedError for
+// an empty file, and for a file with fewer records than its sidecar says; CorruptError and
+// TruncatedError for damage found by the scan; StateError when `keep_going` returns false, with
+// nothing written.
 std::shared_ptr<const RecordFile> open_recordio(const std::string& uri,
                                                 const OpenOptions& options = {});
 
-// For copying. Errors: those of open_recordio, stream_of and keys_of.
+// The records for copying. Errors: those of open_recordio, stream_of and keys_of.
 std::unique_ptr<RecordStream> open_stream(const std::string& uri, uint64_t max_payload_bytes,
                                           const OpenOptions& options);
 
-// Opens what is readable of a damaged file: reads all of it, reports what it passes over, and keeps
-// the table of the readable records in memory. No sidecar is written. Where the file has one with
-// checksums (sidecar_store.h says when that is so of a damaged file), records that are not in that
-// one's table are passed over too, and the payloads of all others are verified when they are read;
-// without it nothing verifies them. What is missing at the end is reported last. Errors:
+// Opens the readable records of a damaged file: reads all of it, reports skipped parts, and keeps
+// the table of the readable records in memory. Writes no sidecar. If the file has a sidecar with
+// checksums (sidecar_store.h says when it belongs to a damaged file), records that are not in its
+// table are skipped too, and the payloads of all others are verified when they are read. Without a
+// sidecar, payloads are not verified. Missing records at the end are reported last. Errors:
 // NotFoundError, IoError; TruncatedError for an empty file; CorruptError when no record is
 // readable; StateError.
 Salvage open_damaged(const std::string& uri, const ReportDamage& report,
                      const OpenOptions& options = {}, const ScanProgress& progress = {});
 
-// For build_sidecar. The sidecar's table is read from the file; its checksums, where they are asked
-// for, from all of it. Errors of `make`: those of open_recordio.
+// For build_sidecar. Reads the table from the records' heads, or with checksums from the whole
+// file. Errors of `make`: those of open_recordio.
 SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source, const Warn& warn);
 
 }  // namespace fuelrail::recordio

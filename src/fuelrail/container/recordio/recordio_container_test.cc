@@ -160,7 +160,7 @@ TEST(RecordIo, missing_file_is_not_found) {
 TEST(RecordIo, empty_file_is_refused_by_name) {
   RecordFile file(std::vector<std::string>{});
   EXPECT_THAT(refusal_of<TruncatedError>([&] { file.open(); }),
-              HasSubstr("x.rec: the file is empty: it holds no record"));
+              HasSubstr("x.rec: the file is empty: it has no records"));
   EXPECT_FALSE(std::filesystem::exists(file.sidecar));
 }
 
@@ -168,7 +168,7 @@ TEST(RecordIo, truncated_file_is_refused_with_record_and_offset) {
   RecordFile file(std::vector<std::string>{"first", "second"});
   std::filesystem::resize_file(file.path, 16 + 12);
   EXPECT_THAT(refusal_of<TruncatedError>([&] { file.open(); }),
-              HasSubstr("x.rec: record 1, offset 16: the data end inside a record"));
+              HasSubstr("x.rec: record 1, offset 16: the data ends inside a record"));
   EXPECT_FALSE(std::filesystem::exists(file.sidecar));
 }
 

@@ -1,4 +1,4 @@
-// Opening a damaged RecordIO file for what is left of it.
+// Opens the readable records of a damaged RecordIO file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,7 +78,7 @@ TEST(RecordIo, recovery_verifies_payloads_by_the_files_sidecar) {
 
 TEST(RecordIo, recovery_reports_a_record_that_the_files_sidecar_does_not_have) {
   DamagedFile file;
-  file.flip(2 * DamagedFile::kRecordBytes + 5);  // a length that comes out too short
+  file.flip(2 * DamagedFile::kRecordBytes + 5);  // makes the length too short
   const auto container = file.recover();
   EXPECT_EQ(container->size(), 5u);
   EXPECT_TRUE(container->verifies_checksums());

@@ -1,4 +1,4 @@
-// A RecordIO file and its sidecar: left by a scan, made by build_sidecar, used, set aside.
+// A RecordIO file and its sidecar: written by a scan or by build_sidecar, used, or ignored.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ TEST(RecordIoSidecar, is_left_behind_by_a_scan_and_used_next_time) {
   EXPECT_EQ(scanned->sidecar_location().place, SidecarPlace::kBeside);
   EXPECT_FALSE(scanned->verifies_checksums());
   ASSERT_TRUE(std::filesystem::exists(file.sidecar));
-  // Damage that a scan would meet, far from both ends, proves that none happens.
+  // Damage far from both ends, which a scan would find, proves that there is no scan.
   std::string bytes = file_contents(file.path);
   bytes[scanned->extent(1).offset] ^= 1;
   write_file(file.path, bytes);
@@ -109,7 +109,7 @@ TEST(RecordIoSidecar, that_does_not_span_its_file_is_set_aside) {
   const std::string cache = file.directory / "cache";
   ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
   EXPECT_EQ(file.open()->size(), 2u);
-  EXPECT_THAT(file.warnings, ElementsAre(HasSubstr("does not span its file")));
+  EXPECT_THAT(file.warnings, ElementsAre(HasSubstr("does not cover the whole file")));
   ::unsetenv("XDG_CACHE_HOME");
 }
 
@@ -123,10 +123,10 @@ TEST(RecordIoSidecar, of_a_file_that_was_cut_says_which_record_is_the_first_gone
   for (const size_t size : {3 * 2008, 3 * 2008 + 4, 4 * 2008 - 4}) {  // the first cuts no record
     write_file(file.path, whole.substr(0, size));
     const std::string refusal = refusal_of<TruncatedError>([&] { file.open(); });
-    EXPECT_THAT(refusal, HasSubstr(file.path + ": record 3, offset 6024: the file was cut"));
-    EXPECT_THAT(refusal, HasSubstr("where it was replaced on purpose, remove " + file.sidecar +
+    EXPECT_THAT(refusal, HasSubstr(file.path + ": record 3, offset 6024: the file is truncated"));
+    EXPECT_THAT(refusal, HasSubstr("if the file was replaced on purpose, remove " + file.sidecar +
                                    " or ignore it"));
-    EXPECT_THAT(refusal, HasSubstr("'fuelrail recover IN OUT' writes to a new file"));
+    EXPECT_THAT(refusal, HasSubstr("to a new file with 'fuelrail recover IN OUT'"));
     EXPECT_THROW(build_sidecar(file.path), TruncatedError);
   }
   EXPECT_THAT(file.warnings, IsEmpty());
@@ -138,10 +138,10 @@ TEST(RecordIoSidecar, of_a_file_that_was_cut_says_which_record_is_the_first_gone
   EXPECT_TRUE(left->verifies_checksums());
   ASSERT_EQ(damage.size(), 1u);
   EXPECT_EQ(damage[0].offset, 3u * 2008);
-  EXPECT_THAT(damage[0].reason, HasSubstr("2 more of its 5 records are missing"));
+  EXPECT_THAT(damage[0].reason, HasSubstr("another 2 of its 5 records are missing"));
 }
 
-// Such a sidecar is of an FFRecord file, or made by somebody else.
+// Such a sidecar belongs to an FFRecord file, or another program wrote it.
 TEST(RecordIoSidecar, without_a_table_is_set_aside_where_the_file_is_shorter) {
   RecordFile file(std::vector<std::string>{std::string(5000, 'a'), std::string(5000, 'b')});
   const std::string whole = file_contents(file.path);
@@ -160,7 +160,7 @@ TEST(RecordIoSidecar, of_a_file_that_is_damaged_at_its_ends_stays_in_use) {
   RecordFile file(payloads);
   build_sidecar(file.path);
   std::string damaged = file_contents(file.path);
-  damaged[14] = static_cast<char>(damaged[14] ^ 0x40);  // of the first label, which makes it 0.75
+  damaged[14] = static_cast<char>(damaged[14] ^ 0x40);  // changes the first label to 0.75
   damaged[damaged.size() - 9] ^= 1;
   write_file(file.path, damaged);
   const auto container = file.open();
@@ -171,11 +171,11 @@ TEST(RecordIoSidecar, of_a_file_that_is_damaged_at_its_ends_stays_in_use) {
   EXPECT_THROW(read(4), CorruptError);
   for (const uint64_t i : {1U, 2U, 3U}) EXPECT_NO_THROW(read(i));
   const std::string sidecar = file_contents(file.sidecar);
-  EXPECT_THROW(build_sidecar(file.path), CorruptError);  // does not bless it
+  EXPECT_THROW(build_sidecar(file.path), CorruptError);  // does not accept the damage
   EXPECT_EQ(file_contents(file.sidecar), sidecar);
 }
 
-// Nothing but the ends' checksums can tell.
+// Only the checksums of the ends show the change.
 TEST(RecordIoSidecar, without_checksums_distrusts_the_records_at_an_end_that_has_changed) {
   RecordFile file(std::vector<std::string>(6, std::string(3000, 'a')));
   file.open();
@@ -206,7 +206,7 @@ TEST(RecordIoSidecar, ignored_is_neither_read_nor_written) {
   EXPECT_FALSE(ignoring->verifies_checksums());
 }
 
-// With right checksums, and the right number of bytes.
+// The table has right checksums and the right number of bytes.
 TEST(RecordIoSidecar, whose_table_lies_is_an_error_that_names_it) {
   const std::vector<std::string> payloads{std::string(40, 'a'), std::string(40, 'b'),
                                           std::string(40, 'c'), std::string(40, 'd')};
@@ -224,7 +224,7 @@ TEST(RecordIoSidecar, whose_table_lies_is_an_error_that_names_it) {
         read(i);
       } catch (const CorruptError& error) {
         EXPECT_THAT(error.what(), HasSubstr(file.sidecar + ": record " + std::to_string(i) +
-                                            ": the sidecar's record table is wrong"));
+                                            ": the sidecar's record table is damaged"));
         refused += std::to_string(i);
       }
     }
@@ -248,7 +248,7 @@ TEST(RecordIoSidecar, that_names_wrong_places_is_found_when_a_record_is_read) {
   const auto container = file.open();
   Reader read(*container);
   EXPECT_THAT(refusal_of<CorruptError>([&] { read(0); }),
-              HasSubstr(file.sidecar + ": record 0: the sidecar's record table is wrong"));
+              HasSubstr(file.sidecar + ": record 0: the sidecar's record table is damaged"));
 }
 
 TEST(RecordIoSidecar, with_a_record_longer_than_any_can_be_is_refused_when_it_is_read) {
@@ -262,9 +262,9 @@ TEST(RecordIoSidecar, with_a_record_longer_than_any_can_be_is_refused_when_it_is
   Reader read(*container);
   EXPECT_EQ(read.field(0, 0), "first");
   EXPECT_THAT(refusal_of<CorruptError>([&] { container->extent(1); }),
-              HasSubstr("x.rec: record 1, offset 16: the record table has a record longer than any "
-                        "can be: expected at most 1073741832 bytes, found 1073741833. Make a new "
-                        "sidecar with 'fuelrail index'"));
+              HasSubstr("x.rec: record 1, offset 16: the record table has a record longer than "
+                        "RecordIO allows: expected at most 1073741832 bytes, found 1073741833. "
+                        "Build a new sidecar with 'fuelrail index'"));
 }
 
 TEST(RecordIoSidecar, whose_labels_contradict_the_file_is_found_when_a_record_is_read) {
@@ -283,11 +283,11 @@ TEST(RecordIoSidecar, whose_labels_contradict_the_file_is_found_when_a_record_is
     }
     return "accepted";
   };
-  EXPECT_THAT(opened_as({0.5f}, {.width = 1, .integral = true}), HasSubstr("no whole number"));
-  EXPECT_THAT(opened_as({NAN}, {.width = 1, .integral = true}), HasSubstr("no whole number"));
+  EXPECT_THAT(opened_as({0.5f}, {.width = 1, .integral = true}), HasSubstr("not a whole number"));
+  EXPECT_THAT(opened_as({NAN}, {.width = 1, .integral = true}), HasSubstr("not a whole number"));
   EXPECT_THAT(opened_as({1, 2}, {.width = 1, .integral = true}), HasSubstr("number of labels"));
   EXPECT_THAT(opened_as({1, 2}, {.width = 3, .integral = true}),
-              HasSubstr("number of labels than the others: expected 3, found 2"));
+              HasSubstr("number of labels than the other records: expected 3, found 2"));
   EXPECT_EQ(opened_as({1, 2}, {.width = -1, .integral = true}), "accepted");
 }
 
@@ -295,7 +295,7 @@ TEST(BuildSidecar, adds_checksums_and_keeps_class_names) {
   RecordFile file(ImageFile::payloads());
   const auto source = file_system_for(file.path).open(file.path);
   SidecarWriter writer;
-  writer.add_record({0, source->size_bytes()});  // a table is not kept, right or wrong
+  writer.add_record({0, source->size_bytes()});  // a table is not copied, right or wrong
   writer.set_classes({"cat", "dog"});
   const auto sink = file_system_for(file.path).create(file.sidecar);
   writer.write_to(identify(*source), *sink);
@@ -360,7 +360,7 @@ TEST(BuildSidecar, does_not_make_damage_the_truth) {
 }
 
 TEST(BuildSidecar, replaces_one_whose_checksums_are_damaged) {
-  // Enough records that the checksums, at the sidecar's end, have blocks: no opening reads them.
+  // Enough records that the checksums, at the sidecar's end, have blocks, which no opening reads.
   RecordFile file(std::vector<std::string>(263'000, ""));
   build_sidecar(file.path);
   const std::string sound = file_contents(file.sidecar);

@@ -16,11 +16,11 @@ using namespace frx;
 
 namespace {
 
-// What is read first has the directory.
+// The first read includes the directory.
 static_assert(Sidecar::kHeadReadBytes >=
               kHeaderBytes + uint64_t{kMaxSections} * kDirectoryEntryBytes);
 
-// Of what is in memory from the opening on: small sections, and the checksums of blocks.
+// The limit for data that stays in memory from the opening on: small sections, checksums of blocks.
 constexpr uint64_t kMaxResidentBytes = uint64_t{256} << 20;
 
 [[noreturn]] void throw_corrupt(const std::string& failure, const std::string& uri,
@@ -30,19 +30,19 @@ constexpr uint64_t kMaxResidentBytes = uint64_t{256} << 20;
   throw CorruptError(failure, detail);
 }
 
-// An entry of the directory, and where its bytes lie.
+// An entry of the directory, with the offsets of its bytes.
 struct PlacedSection {
   SidecarSection::Header header;
   uint64_t begin = 0;       // of the data
-  uint64_t crcs_begin = 0;  // of the blocks' checksums, where there are blocks
-  uint64_t end = 0;         // of all of it
+  uint64_t crcs_begin = 0;  // of the blocks' checksums, if there are blocks
+  uint64_t end = 0;         // of the section
 };
 
 }  // namespace
 
 // --- Reading ---
 
-// The bytes of the file that are needed at opening: all but those of blocks.
+// The bytes of the file that are needed at opening: everything except blocks.
 class Sidecar::File {
  public:
   File(std::shared_ptr<const Source> source, std::vector<std::byte> head)
@@ -58,7 +58,7 @@ class Sidecar::File {
   uint64_t size() const { return source_->size_bytes(); }
   Bytes head() const { return pieces_.front().bytes; }
 
-  // Says that these bytes will be asked for. In order; neighbours become one piece.
+  // Requests bytes for read_wanted. Call in file order; adjacent ranges become one piece.
   void want(uint64_t begin, uint64_t end) {
     begin = std::max<uint64_t>(begin, head().size());
     if (begin >= end) return;
@@ -66,11 +66,11 @@ class Sidecar::File {
     wanted_.back().end = end;
     wanted_bytes_ += end - begin;
     if (wanted_bytes_ <= kMaxResidentBytes) return;
-    throw_corrupt("the sidecar has more small sections and checksums than fuelrail reads",
+    throw_corrupt("the sidecar's small sections and checksums are too long in total",
                   source_->uri(), {.expected = fmt::format("at most {} bytes", kMaxResidentBytes)});
   }
 
-  // Reads what is wanted, all at once.
+  // Reads all requested bytes in parallel.
   void read_wanted() {
     std::vector<ReadRequest> requests;
     for (const Range& range : wanted_) {
@@ -83,11 +83,11 @@ class Sidecar::File {
     read_all(requests);
   }
 
-  // Requires: wanted and read, or in the head.
+  // Requires: the bytes were requested and read, or are in the head.
   std::vector<std::byte> bytes(uint64_t begin, uint64_t length) const {
     std::vector<std::byte> found;
     found.reserve(length);
-    for (const Piece& piece : pieces_) {  // the head and another one at most
+    for (const Piece& piece : pieces_) {  // the head and at most one other piece
       const uint64_t end = piece.begin + piece.bytes.size();
       if (found.size() == length || begin < piece.begin || begin >= end) continue;
       const uint64_t count = std::min(length - found.size(), end - begin);
@@ -133,10 +133,10 @@ void Sidecar::read_header(const File& file) {
   const Bytes bytes = file.head();
   const std::string_view found = as_text(bytes.first(std::min(bytes.size(), kSignature.size())));
   if (found != kSignature.substr(0, found.size())) {
-    throw_corrupt("this is not a sidecar: its signature is wrong", uri_, {.offset = 0});
+    throw_corrupt("the file is not a sidecar: its signature is wrong", uri_, {.offset = 0});
   }
   if (bytes.size() < kHeaderBytes) {
-    throw TruncatedError("the sidecar ends inside its header",
+    throw TruncatedError("the sidecar is truncated inside its header",
                          {.path = uri_,
                           .expected = fmt::format("{} bytes", kHeaderBytes),
                           .found = fmt::format("{}", bytes.size()),
@@ -145,7 +145,7 @@ void Sidecar::read_header(const File& file) {
   std::copy_n(bytes.begin(), kHeaderBytes, header_.begin());
   const auto major = load_le<uint16_t>(bytes.data() + kMajorAt);
   if (major != kMajorVersion) {
-    throw UnsupportedError("the sidecar has a version that this fuelrail does not read",
+    throw UnsupportedError("the sidecar's format version is not supported",
                            {.path = uri_,
                             .expected = fmt::format("{}", kMajorVersion),
                             .found = fmt::format("{}", major),
@@ -156,8 +156,8 @@ void Sidecar::read_header(const File& file) {
                           .expected = fmt::format("{} bytes", size),
                           .found = fmt::format("{}", file.size()),
                           .remedy = kNewSidecar};
-  if (file.size() < size) throw TruncatedError("the sidecar ends too early", sizes);
-  if (file.size() > size) throw CorruptError("the sidecar is longer than it says", sizes);
+  if (file.size() < size) throw TruncatedError("the sidecar is truncated", sizes);
+  if (file.size() > size) throw CorruptError("the sidecar is longer than its header says", sizes);
   identity_ = {.size_bytes = load_le<uint64_t>(bytes.data() + kDataSizeAt),
                .first_crc = load_le<uint32_t>(bytes.data() + kFirstCrcAt),
                .last_crc = load_le<uint32_t>(bytes.data() + kLastCrcAt)};
@@ -165,7 +165,7 @@ void Sidecar::read_header(const File& file) {
 
 namespace {
 
-// The directory, checked against its checksum. Returns: an entry after the other.
+// Checks the directory's checksum. Returns: its entries, one after the other.
 Bytes checked_directory(Bytes head, uint64_t file_bytes, const std::string& uri) {
   const auto count = load_le<uint32_t>(head.data() + kSectionCountAt);
   const uint64_t bytes = uint64_t{count} * kDirectoryEntryBytes;
@@ -180,14 +180,14 @@ Bytes checked_directory(Bytes head, uint64_t file_bytes, const std::string& uri)
   return directory;
 }
 
-// Whether a section is cut into blocks as it must be.
+// Whether a section's block size is valid.
 bool has_right_blocks(const SidecarSection::Header& section) {
   if (section.block_bytes == 0) return section.size <= kMaxUnblockedBytes;
   return section.block_bytes >= kLeastBlockBytes && section.block_bytes <= kMostBlockBytes;
 }
 
-// Where the section of a directory's entry lies. Requires: the one before ends at `end`, which is
-// in the file.
+// Decodes and checks an entry of the directory. Requires: the section before ends at `end`, which
+// is in the file.
 PlacedSection placed_section(const std::byte* entry, uint64_t end, uint64_t file_bytes,
                              const std::string& uri) {
   PlacedSection section{.header = {.type = load_le<uint32_t>(entry + kTypeAt),
@@ -201,17 +201,19 @@ PlacedSection placed_section(const std::byte* entry, uint64_t end, uint64_t file
   const uint64_t left = file_bytes - std::min(begin, file_bytes);
   if (section.begin != begin || begin > file_bytes || header.size > left ||
       stored_bytes(header.size, header.block_bytes) > left) {
-    throw_corrupt(
-        fmt::format("section {} of the sidecar is misplaced", name_of_section(header.type)), uri,
-        {.expected = fmt::format("offset {}, at most {} bytes", begin, left),
-         .found = fmt::format("offset {}, {} bytes", section.begin, header.size)});
-  }
-  if (!has_right_blocks(header)) {
-    throw_corrupt(fmt::format("section {} of the sidecar has blocks of a wrong size",
+    throw_corrupt(fmt::format("section {} of the sidecar has an invalid offset or length",
                               name_of_section(header.type)),
                   uri,
-                  {.expected = fmt::format("{} to {} bytes", kLeastBlockBytes, kMostBlockBytes),
-                   .found = fmt::format("{} in a section of {}", header.block_bytes, header.size)});
+                  {.expected = fmt::format("offset {}, at most {} bytes", begin, left),
+                   .found = fmt::format("offset {}, {} bytes", section.begin, header.size)});
+  }
+  if (!has_right_blocks(header)) {
+    throw_corrupt(
+        fmt::format("section {} of the sidecar has an invalid block size",
+                    name_of_section(header.type)),
+        uri,
+        {.expected = fmt::format("{} to {} bytes", kLeastBlockBytes, kMostBlockBytes),
+         .found = fmt::format("{} in a section of {} bytes", header.block_bytes, header.size)});
   }
   section.end = begin + stored_bytes(header.size, header.block_bytes);
   section.crcs_begin = section.end - blocks_of(header.size, header.block_bytes) * kChecksumBytes;
@@ -244,11 +246,11 @@ void Sidecar::read_sections(File& file) {
     end = section.end;
     placed.push_back(section);
   }
-  if (end != file.size()) throw_corrupt("the sidecar does not end with its last section", uri_);
+  if (end != file.size()) throw_corrupt("the sidecar has extra bytes after its last section", uri_);
   file.read_wanted();
 
   end = kHeaderBytes + directory.size();
-  for (const PlacedSection& section : placed) {  // leaves no byte between two of them unchecked
+  for (const PlacedSection& section : placed) {  // also checks every byte between sections
     const auto [type, kept, size, block_bytes, crc] = section.header;
     check_zeros(file.bytes(end, section.begin - end), end, uri_);
     end = section.end;
@@ -309,7 +311,7 @@ void Sidecar::read_classes() {
   const std::vector<std::byte> data = classes->all();
   const Bytes bytes(data);
   const auto require = [&](uint64_t wanted) {
-    if (wanted > bytes.size()) throw_corrupt("the sidecar's class names are cut short", uri_);
+    if (wanted > bytes.size()) throw_corrupt("the sidecar's class names are truncated", uri_);
   };
   require(4);
   const uint64_t count = load_le<uint32_t>(bytes.data());
@@ -323,17 +325,17 @@ void Sidecar::read_classes() {
     at += length;
   }
   if (at != bytes.size())
-    throw_corrupt("the sidecar's class names do not fill their section", uri_);
+    throw_corrupt("the sidecar's class names are shorter than their section", uri_);
 }
 
 const SidecarSection* Sidecar::entries_section(uint32_t type, uint64_t entry_bytes) const {
   const SidecarSection* entries = section(type);
   if (entries == nullptr) return nullptr;
   if (entries->size() % entry_bytes != 0 || entries->size() / entry_bytes != records()) {
-    throw_corrupt(fmt::format("section {} of the sidecar has a wrong size", name_of_section(type)),
-                  uri_,
-                  {.expected = fmt::format("{} entries of {} bytes", records(), entry_bytes),
-                   .found = fmt::format("{} bytes", entries->size())});
+    throw_corrupt(
+        fmt::format("section {} of the sidecar has the wrong size", name_of_section(type)), uri_,
+        {.expected = fmt::format("{} entries of {} bytes", records(), entry_bytes),
+         .found = fmt::format("{} bytes", entries->size())});
   }
   return entries;
 }
@@ -362,10 +364,11 @@ void Sidecar::read_records(uint64_t begin, std::span<RecordEntry> into) const {
         entry.length <= identity_.size_bytes - entry.offset) {
       continue;
     }
-    throw_corrupt("the sidecar names a record that is not inside its file", uri_,
-                  {.record = begin + k,
-                   .expected = fmt::format("at most {} bytes", identity_.size_bytes),
-                   .found = fmt::format("{} bytes at {}", entry.length, entry.offset)});
+    throw_corrupt(
+        "the sidecar's record table has a record outside the file", uri_,
+        {.record = begin + k,
+         .expected = fmt::format("a record inside the file's {} bytes", identity_.size_bytes),
+         .found = fmt::format("{} bytes at offset {}", entry.length, entry.offset)});
   }
 }
 
@@ -388,7 +391,7 @@ void Sidecar::verify() const {
   for (uint64_t i = 0; i < records(); ++i) builder.add(record(i).length);
   const Fingerprint& found = builder.result();
   if (found == fingerprint_) return;
-  throw_corrupt("the sidecar's fingerprint is not that of its record table", uri_,
+  throw_corrupt("the sidecar's fingerprint does not match its record table", uri_,
                 {.expected = to_string(fingerprint_), .found = to_string(found)});
 }
 

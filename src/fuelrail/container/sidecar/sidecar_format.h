@@ -1,4 +1,4 @@
-// The bytes of a sidecar (docs/formats/frx.md), as its reader and its writer share them. Every
+// The byte layout of a sidecar (docs/formats/frx.md), shared by its reader and its writer. Every
 // value here is frozen.
 #pragma once
 
@@ -35,14 +35,14 @@ inline constexpr uint32_t kMaxSections = 4096;
 
 inline constexpr size_t kSectionAlignment = 64;
 inline constexpr uint64_t kMaxUnblockedBytes = uint64_t{1} << 20;
-inline constexpr uint32_t kBlockBytes = 4096;  // as written
+inline constexpr uint32_t kBlockBytes = 4096;  // of sidecars written by fuelrail
 inline constexpr uint32_t kLeastBlockBytes = 512;
 inline constexpr uint32_t kMostBlockBytes = uint32_t{1} << 20;
 
 inline constexpr size_t kMetaBytes = 24;
 inline constexpr size_t kLabelsBytes = 16;
 inline constexpr uint32_t kIntegralFlag = 1;
-// As float32 in a payload below 2^29 bytes.
+// The labels of the longest payload (below 2^29 bytes), as float32.
 inline constexpr int64_t kMaxLabels = (int64_t{1} << 27) - 1;
 inline constexpr size_t kTableEntryBytes = 16;
 inline constexpr size_t kChecksumBytes = 4;
@@ -56,7 +56,7 @@ constexpr uint64_t blocks_of(uint64_t length, uint32_t block_bytes) {
   return block_bytes == 0 ? 0 : (length + block_bytes - 1) / block_bytes;
 }
 
-// Data, and for a section of blocks their checksums behind it.
+// The bytes of a section in the file: its data and, with blocks, their checksums after it.
 constexpr uint64_t stored_bytes(uint64_t length, uint32_t block_bytes) {
   if (block_bytes == 0) return length;
   return round_up(length, kChecksumBytes) + blocks_of(length, block_bytes) * kChecksumBytes;

@@ -23,7 +23,8 @@ std::string name_of_section(uint32_t type) {
 
 namespace {
 
-// A table is used here and there; on slow storage a read takes as long for this as for a block.
+// Tables are used at random positions. On slow storage, reading this much takes as long as reading
+// one block.
 constexpr uint64_t kStretchBytes = uint64_t{256} << 10;
 
 // Kept in place of a stretch that has a damaged block.
@@ -97,7 +98,7 @@ void SidecarSection::keep(const Range& range, Bytes bytes) {
   keep_memory(range.begin / stretch_bytes(header_), std::move(memory));
 }
 
-// Fills `into` with the blocks from `first` on. Requires: it ends with a block.
+// Fills `into` with the blocks from `first` on. Requires: `into` ends at the end of a block.
 void SidecarSection::read_blocks(uint64_t first, MutableBytes into) const {
   file_->read(offset_ + first * header_.block_bytes, into);
   check_blocks(first, into);
@@ -113,7 +114,7 @@ void SidecarSection::check_blocks(uint64_t first, Bytes bytes) const {
   }
 }
 
-// Null if the bound on kept memory is reached or the stretch has a damaged block.
+// Null if the limit on kept bytes is reached, or if a block of the stretch is damaged.
 const std::byte* SidecarSection::stretch(uint64_t number) const {
   const std::byte* const kept = kept_[number].load(std::memory_order_acquire);
   if (kept == &kDamaged) return nullptr;
@@ -144,7 +145,7 @@ const std::byte* SidecarSection::note_damaged(uint64_t number) const {
 
 const std::byte* SidecarSection::keep_memory(uint64_t number,
                                              std::unique_ptr<std::byte[]> memory) const {
-  const std::byte* other = nullptr;  // that another thread has kept meanwhile
+  const std::byte* other = nullptr;  // kept meanwhile by another thread
   if (!kept_[number].compare_exchange_strong(other, memory.get(), std::memory_order_acq_rel)) {
     return other == &kDamaged ? nullptr : other;
   }
@@ -168,7 +169,7 @@ void SidecarSection::read(uint64_t offset, MutableBytes into) const {
     throw CorruptError(
         fmt::format("section {} of the sidecar is too short", name_of_section(header_.type)),
         {.path = uri_,
-         .expected = fmt::format("{} bytes at {}", into.size(), offset),
+         .expected = fmt::format("{} bytes at offset {}", into.size(), offset),
          .found = fmt::format("{} bytes in all", header_.size),
          .remedy = kNewSidecar});
   }

@@ -24,9 +24,9 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr uint32_t kBlock = 4096;
-constexpr uint64_t kStretch = 64 * kBlock;  // what is read at once
+constexpr uint64_t kStretch = 64 * kBlock;  // bytes per read
 
-// A section of blocks alone in a file, of 3 stretches and a half.
+// A section with blocks, alone in a file, of three and a half stretches.
 class SectionOfBlocks : public ::testing::Test {
  protected:
   SectionOfBlocks() {
@@ -128,7 +128,7 @@ TEST_F(SectionOfBlocks, threads_read_at_once) {
   }
   threads.clear();
   EXPECT_EQ(wrong, (std::array<int, 4>{}));
-  EXPECT_GE(left_, -static_cast<int64_t>(2 * kStretch));  // as many as there are threads too many
+  EXPECT_GE(left_, -static_cast<int64_t>(2 * kStretch));  // each thread may exceed the limit once
 }
 
 }  // namespace

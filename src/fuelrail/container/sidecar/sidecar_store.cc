@@ -15,11 +15,11 @@
 namespace fuelrail {
 namespace {
 
-constexpr uint64_t kDataHeadBytes = uint64_t{64} << 10;  // the table of 5,000 records of a .ffr
+constexpr uint64_t kDataHeadBytes = uint64_t{64} << 10;  // fits a .ffr table of 5,000 records
 constexpr size_t kMaxCacheStemBytes = 100;
-constexpr int kMaxAttempts = 8;  // to publish in one place, others coming and going
+constexpr int kMaxAttempts = 8;  // to publish in one place while other processes write there
 
-// The same for every way to name a local file; a URI of another store as it is.
+// One canonical path for all names of a local file; a URI of another store unchanged.
 std::string absolute_path(const std::string& uri) {
   constexpr std::string_view kFileScheme = "file://";
   std::string path = uri;
@@ -30,8 +30,8 @@ std::string absolute_path(const std::string& uri) {
   return error ? path : canonical.string();
 }
 
-// Path and identity both are in the name, so a file that changes, or another at its path, gets
-// another name.
+// The name contains a hash of the path and the identity, so a changed file, or another file at the
+// same path, gets another name.
 std::string cache_name(const std::string& data_uri, const FileIdentity& identity) {
   return fmt::format("{}-{:08x}-{:x}-{:08x}{:08x}.frx",
                      base_name(data_uri).substr(0, kMaxCacheStemBytes),
@@ -47,12 +47,12 @@ void check_identity(const Sidecar& sidecar, const FileIdentity& identity,
       fmt::format("the sidecar does not belong to {}", data_uri),
       {.path = sidecar.uri(),
        .expected = sizes_differ ? fmt::format("a file of {} bytes", sidecar.identity().size_bytes)
-                                : "other first or last 4 KiB",
+                                : "a file with the same first and last 4 KiB",
        .found = sizes_differ ? fmt::format("{}", identity.size_bytes) : "",
-       .remedy = "Move it away, and make a new one with 'fuelrail index'"});
+       .remedy = "Move it away and build a new one with 'fuelrail index'"});
 }
 
-// The sidecar of this name, if it is the file's. One that is damaged is no file's.
+// The sidecar of this name if it belongs to the file; null if it is damaged.
 std::shared_ptr<const Sidecar> own_sidecar(const Source& data, const std::string& uri) {
   FileSystem& files = file_system_for(uri);
   if (!files.stat(uri)) return nullptr;
@@ -66,15 +66,15 @@ std::shared_ptr<const Sidecar> own_sidecar(const Source& data, const std::string
   }
 }
 
-// Whether `X.frx.next` is that of a file which has not got the name X, but is X.partial: it may be
-// like X in size and both ends.
+// Whether `X.frx.next` belongs to a file that is still named X.partial. That file may have the same
+// size and the same ends as X.
 bool is_pending(const std::string& data_uri, const Sidecar& next) {
   const std::string partial = data_uri + ".partial";
   FileSystem& files = file_system_for(partial);
   try {
     return files.stat(partial) && identify(*files.open(partial)) == next.identity();
   } catch (const Error&) {
-    return false;  // it has its name by now
+    return false;  // it was renamed meanwhile
   }
 }
 
@@ -109,7 +109,7 @@ bool is_next_in_use(const Source& data) {
 
 void check_still_named(const Source& data, Replaced replaced) {
   if (replaced == Replaced::kIgnored || data.is_still_named()) return;
-  throw ReplacedError("the file was replaced while it was opened",
+  throw ReplacedError("the file was replaced while it was being opened",
                       {.path = data.uri(), .remedy = "Open it again"});
 }
 
@@ -158,9 +158,9 @@ SidecarStore::SidecarStore(std::shared_ptr<const Source> data, Warn warn, Replac
   }
 }
 
-// What is there beside the data file is opened, and its beginning read together with both ends of
-// that. In this order, for what is not under its next name any more has its last one. What cannot
-// be opened is left for `try_open` to find out.
+// Opens the sidecars beside the data file and reads their beginnings together with both ends of the
+// data file. `X.frx.next` comes first: if it has been renamed meanwhile, `X.frx` is found
+// afterwards. Files that cannot be opened are left for `try_open` to report.
 void SidecarStore::read_first() {
   for (const std::string& uri : {next_uri(beside_.location.uri), beside_.location.uri}) {
     if (ignore_sidecars_) break;
@@ -189,8 +189,8 @@ void SidecarStore::read_first() {
   identity_ = identity_of_ends(size, Bytes(head_).first(last.size()), last);
 }
 
-// What `read_first` has begun to read is used once, whatever has the name by now: a second look is
-// another look. Null where there is no such file.
+// Uses the bytes from `read_first` once, even if the name leads to another file by now. Later calls
+// open the file again. Null if the file does not exist.
 std::shared_ptr<const Sidecar> SidecarStore::open_sidecar(const std::string& uri) {
   const auto begun = std::ranges::find(read_beside_, uri, &Beside::uri);
   if (begun == read_beside_.end()) {
@@ -202,8 +202,8 @@ std::shared_ptr<const Sidecar> SidecarStore::open_sidecar(const std::string& uri
   return Sidecar::open(std::move(beside.source), std::move(beside.head));
 }
 
-// What was seen beside the file: why X.frx is not used (empty where there is none), and sidecars of
-// other identities, which may be this file's all the same.
+// The result of looking beside the file: why X.frx is not used (empty if it does not exist), and
+// sidecars with another identity, which may still belong to this file.
 struct SidecarStore::Look {
   std::string refused;
   std::vector<StoredSidecar> others;
@@ -216,17 +216,17 @@ std::optional<StoredSidecar> SidecarStore::find(const SidecarRules& rules, CutFi
   std::optional<StoredSidecar> found = find_beside();
   if (!found) found = find_in_cache();
   if (found) found_ = found;
-  replaced_ = Replaced::kIgnored;  // from here on there is work that would be lost
+  replaced_ = Replaced::kIgnored;  // from here on, starting over would lose work
   return found;
 }
 
-// What is set aside belongs to another file only as long as this one has its name; and only so long
-// can it be known to be damaged.
+// An ignored sidecar can be attributed to another file, or to this file before it was damaged, only
+// while this file still has its name.
 std::optional<StoredSidecar> SidecarStore::find_beside() {
   if (beside_.set_aside) return std::nullopt;
   Look look;
   std::optional<StoredSidecar> found = look_beside(look);
-  if (!found) found = look_beside(look);  // what was read first may have been renamed meanwhile
+  if (!found) found = look_beside(look);  // the sidecars may have been renamed meanwhile
   check_still_named(*data_, replaced_);
   if (!found && !look.others.empty() && data_->is_still_named()) {
     found = judged(look);
@@ -235,7 +235,7 @@ std::optional<StoredSidecar> SidecarStore::find_beside() {
   return found;
 }
 
-// In this order: what is not under its next name any more has its last one.
+// `X.frx.next` comes first: if it has been renamed meanwhile, `X.frx` is found afterwards.
 std::optional<StoredSidecar> SidecarStore::look_beside(Look& look) {
   look = {};
   const std::string& uri = beside_.location.uri;
@@ -251,15 +251,15 @@ std::optional<StoredSidecar> SidecarStore::look_beside(Look& look) {
   return std::nullopt;
 }
 
-// Of sidecars that are not exactly this file's, the one that is so but for damage; one of a file of
-// this size before one of a longer file. Errors: TruncatedError.
+// Of the sidecars with another identity, the one that belongs to this file, which is then damaged.
+// Prefers one for a file of the same size to one for a longer file. Errors: TruncatedError.
 std::optional<StoredSidecar> SidecarStore::judged(const Look& look) const {
   for (const bool cut : {false, true}) {
     for (const StoredSidecar& other : look.others) {
       const bool longer = other.sidecar->identity().size_bytes > identity_.size_bytes;
       if (longer != cut) continue;
       try {
-        rules_.accept(*other.sidecar);  // the other rules rely on it
+        rules_.accept(*other.sidecar);  // the other rules require it
       } catch (const Error&) {
         continue;
       }
@@ -279,21 +279,22 @@ bool SidecarStore::belongs(const StoredSidecar& other) const {
 void SidecarStore::throw_cut(const Sidecar& sidecar) const {
   ErrorDetail detail{
       .path = data_uri_,
-      .expected = fmt::format("{} bytes, as {} says", sidecar.identity().size_bytes, sidecar.uri()),
+      .expected =
+          fmt::format("{} bytes, according to {}", sidecar.identity().size_bytes, sidecar.uri()),
       .found = fmt::format("{}", identity_.size_bytes),
-      .remedy =
-          fmt::format("Restore the file; where it was replaced on purpose, remove {} or ignore it "
-                      "(sidecar=\"ignore\", --sidecar ignore); what is left of it, 'fuelrail "
-                      "recover IN OUT' writes to a new file",
-                      sidecar.uri())};
+      .remedy = fmt::format(
+          "Restore the file, or save its readable records to a new file with 'fuelrail "
+          "recover IN OUT'; if the file was replaced on purpose, remove {} or ignore it "
+          "(sidecar=\"ignore\", --sidecar ignore)",
+          sidecar.uri())};
   if (rules_.first_missing) {
     const MissingRecord missing = rules_.first_missing(sidecar);
     detail.record = missing.record;
     detail.offset = missing.offset;
-    throw TruncatedError("the file was cut: this record and all behind it are gone, or torn",
-                         detail);
+    throw TruncatedError(
+        "the file is truncated: this record and all later ones are missing or incomplete", detail);
   }
-  throw TruncatedError("the file was cut", detail);
+  throw TruncatedError("the file is truncated", detail);
 }
 
 std::optional<StoredSidecar> SidecarStore::find_in_cache() {
@@ -305,7 +306,7 @@ std::optional<StoredSidecar> SidecarStore::find_in_cache() {
   return StoredSidecar{std::move(sidecar), cache_->location};
 }
 
-// Null where there is none to use; `look` says why, where there is one.
+// Null if there is no usable sidecar; `look` then holds the reason, if the file exists.
 std::shared_ptr<const Sidecar> SidecarStore::try_open(const std::string& uri, Look& look) {
   try {
     const std::shared_ptr<const Sidecar> sidecar = open_sidecar(uri);
@@ -330,11 +331,10 @@ std::shared_ptr<const Sidecar> SidecarStore::try_open(const std::string& uri, Lo
 void SidecarStore::set_aside(Candidate& candidate, const std::string& refused) {
   candidate.set_aside = true;
   const bool beside = candidate.location.place == SidecarPlace::kBeside;
-  warn(fmt::format("a sidecar is set aside (not used{}): {}", beside ? ", and not overwritten" : "",
-                   refused));
+  warn(fmt::format("a sidecar is ignored{}: {}", beside ? " and not overwritten" : "", refused));
 }
 
-// Where a sidecar for this file is, or is to be, beside it.
+// The place of this file's sidecar beside it, whether it exists or not.
 SidecarLocation SidecarStore::own_beside() const {
   const bool found = found_ && found_->location.place == SidecarPlace::kBeside;
   return found ? found_->location : beside_.location;
@@ -352,15 +352,15 @@ StoredSidecar SidecarStore::publish(const SidecarWriter& writer) {
     }
   }
   warn(
-      fmt::format("{}: the file's sidecar can be written neither beside it nor into the cache, so "
+      fmt::format("{}: the sidecar cannot be written beside the file or into the cache, so "
                   "every opening scans the file again. {}",
                   data_uri_, refused));
   return sidecar_in_memory(writer, identity_);
 }
 
-// Returns: nothing where this place is not to be used. A packer, or another process that opened the
-// file, may have been quicker; its sidecar may know more than this one. One that goes as often as
-// it comes, and a dangling link, are given up.
+// Returns: empty if this place cannot be used. A packer, or another process that opened the file,
+// may have written a sidecar first; that one is used, because it may hold more data. Gives up if a
+// sidecar keeps appearing and disappearing, or if the name is a dangling link.
 std::optional<StoredSidecar> SidecarStore::publish_at(const SidecarWriter& writer,
                                                       Candidate& candidate) {
   const bool beside = candidate.location.place == SidecarPlace::kBeside;
@@ -369,7 +369,7 @@ std::optional<StoredSidecar> SidecarStore::publish_at(const SidecarWriter& write
     if (beside && candidate.set_aside) return std::nullopt;
     const std::unique_ptr<Sink> sink = write(writer, candidate.location);
     if (beside && data_has_changed()) return std::nullopt;
-    if (candidate.set_aside) {  // in the cache, where nobody else's file lies
+    if (candidate.set_aside) {  // in the cache, which holds only fuelrail's files
       sink->commit();
       return made_at(candidate.location);
     }
@@ -380,7 +380,7 @@ std::optional<StoredSidecar> SidecarStore::publish_at(const SidecarWriter& write
 
 void SidecarStore::check_replaceable() const {
   if (!beside_.set_aside) return;
-  throw CorruptError("this file is in the sidecar's place and is not overwritten",
+  throw CorruptError("another file has the sidecar's name and is not overwritten",
                      {.path = beside_.location.uri, .remedy = "Move it away"});
 }
 
@@ -406,26 +406,28 @@ StoredSidecar SidecarStore::replace_at(const SidecarWriter& writer,
   if (location.place == SidecarPlace::kCache || (found_ && found_->location.uri == location.uri)) {
     sink->commit();
   } else if (!sink->commit_new()) {
-    throw StateError("another sidecar has appeared while this one was made",
+    throw StateError("another sidecar was written while this one was being built",
                      {.path = location.uri, .remedy = "Run it again"});
   }
   return open_written(location);
 }
 
-// From the look to the rename. What a killed writer has left stays as it is.
+// Locks the data file against writers until the rename is done. The partial file of a killed writer
+// is kept.
 std::unique_ptr<Sink> SidecarStore::hold_writers_off() const {
   std::unique_ptr<Sink> held = file_system_for(data_uri_).resume(data_uri_);
   held->leave_partial(held->position() > 0);
   if (held->is_first_writer()) return held;
-  throw StateError("the file is being written, so its sidecar is not replaced",
-                   {.path = data_uri_, .remedy = "Run it again when that has ended"});
+  throw StateError("the file is being written, so its sidecar cannot be replaced",
+                   {.path = data_uri_, .remedy = "Run it again when the file has been written"});
 }
 
-// Errors: StateError unless the data file is the one that was read, and the sidecar to be replaced
-// the one that was found. A packer commits the sidecar and then its file, so both are looked at.
+// Errors: StateError unless the data file is still the one that was read, and the sidecar to be
+// replaced the one that was found. A packer commits the sidecar before its file, so both are
+// checked.
 void SidecarStore::check_unchanged(const SidecarLocation& location) const {
   if (data_has_changed()) {
-    throw StateError("the file has changed while its sidecar was made",
+    throw StateError("the file changed while its sidecar was being built",
                      {.path = data_uri_, .remedy = "Run it again"});
   }
   if (!found_ || found_->location.uri != location.uri) return;
@@ -433,9 +435,9 @@ void SidecarStore::check_unchanged(const SidecarLocation& location) const {
   try {
     const auto now = Sidecar::open(files.open(location.uri));
     if (now->same_contents(*found_->sidecar)) return;
-  } catch (const Error&) {  // gone, or no sidecar: another in any case
+  } catch (const Error&) {  // removed, or not a sidecar: changed in any case
   }
-  throw StateError("the sidecar has changed while a new one was made",
+  throw StateError("the sidecar changed while a new one was being built",
                    {.path = location.uri, .remedy = "Run it again"});
 }
 
@@ -443,7 +445,7 @@ bool SidecarStore::data_has_changed() const {
   return identify(*file_system_for(data_uri_).open(data_uri_)) != identity_;
 }
 
-// All but the name.
+// Writes everything except the final name.
 std::unique_ptr<Sink> SidecarStore::write(const SidecarWriter& writer,
                                           const SidecarLocation& location) const {
   FileSystem& files = file_system_for(location.uri);
@@ -462,7 +464,7 @@ StoredSidecar SidecarStore::made_at(const SidecarLocation& location) const {
   return stored;
 }
 
-// The name may be another's by now.
+// Checks the sidecar, because the name may lead to another file by now.
 StoredSidecar SidecarStore::open_written(const SidecarLocation& location) const {
   std::shared_ptr<const Sidecar> sidecar =
       Sidecar::open(file_system_for(location.uri).open(location.uri));

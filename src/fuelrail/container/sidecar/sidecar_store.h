@@ -1,10 +1,11 @@
-// Where the sidecar of a data file lies, and how a new one gets there (docs/formats/frx.md): beside
-// the file as `X.frx`, else in the cache directory, else in memory. Knows no data format.
+// Finds the sidecar of a data file and writes new ones (docs/formats/frx.md): beside the file as
+// `X.frx`, else in the cache directory, else only in memory. Independent of the data format.
 //
-// A writer that replaces a data file first gives its sidecar the name `X.frx.next`, then the data
-// file its name, then the sidecar its own (pack/output/part.h). So at every moment, and for ever
-// after a kill, one of the two beside the file belongs to it; which one, its identity says, and of
-// two files of one identity, whether the new one still is `X.partial`. Readers rename nothing.
+// A writer that replaces a data file first renames the new sidecar to `X.frx.next`, then renames
+// the data file, then the sidecar to its final name (pack/output/part.h). So at every moment, even
+// after a kill, one of the two sidecars belongs to the file. The identity tells which one. If both
+// identities are equal, `X.frx.next` belongs to the file unless the new file is still `X.partial`.
+// Readers rename nothing.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ namespace fuelrail {
 enum class SidecarPlace { kBeside, kCache, kMemory };
 const char* name_of(SidecarPlace place);  // "beside", "cache", "memory"
 
-// A record that its file does not have to its end.
+// A record that its file has only in part or not at all.
 struct MissingRecord {
   uint64_t record = 0;
   uint64_t offset = 0;
@@ -34,70 +35,72 @@ struct MissingRecord {
 struct SidecarLocation {
   SidecarPlace place = SidecarPlace::kMemory;
   std::string uri{};  // empty in memory
-  bool made = false;  // by this opening, which found none
+  bool made = false;  // written by this opening, because there was none
 };
 
 struct StoredSidecar {
   std::shared_ptr<const Sidecar> sidecar;
   SidecarLocation location;
-  ChangedEnds changed{};  // the file's ends that are not as when the sidecar was made: damage
+  ChangedEnds changed{};  // ends of the file that were damaged since the sidecar was built
 };
 
-// Opens what `writer` collected without writing it anywhere. Errors: none but a lack of memory.
+// Builds a sidecar from `writer` in memory without writing a file. Errors: only out of memory.
 StoredSidecar sidecar_in_memory(const SidecarWriter& writer, const FileIdentity& identity);
 
 // `X.frx` for `X`.
 std::string sidecar_uri(const std::string& data_uri);
 
-// `X.next` for `X`: the name that a companion of a data file (its sidecar, its index) has until the
-// data file has got its own.
+// `X.next` for `X`: the name of a companion of a data file (its sidecar, its index) until the data
+// file has been renamed.
 std::string next_uri(const std::string& uri);
 
-// Whether the sidecar of the data file is `X.frx.next`: that belongs to the file. The index of the
-// file is then `X.idx.next`, where there is one. Errors: IoError.
+// Whether `X.frx.next` is the sidecar that belongs to the data file. If so, the file's index is
+// `X.idx.next`, if that exists. Errors: IoError.
 bool is_next_in_use(const Source& data);
 
-// For whoever has given a data file its name and has no sidecar for it: removes those beside it,
-// which were another file's, unless they belong to this one. Errors: none; one that cannot be
-// removed is set aside when the file is opened.
+// For a caller that has committed a data file without a sidecar: removes the sidecars beside it
+// that belong to another file. Errors: none; a sidecar that cannot be removed is ignored when the
+// file is opened.
 void remove_foreign_sidecar(const std::string& data_uri);
 
-// How many records the data file has, by the sidecar beside it; empty where none there is the
-// file's. Errors: IoError.
+// The data file's number of records according to the sidecar beside it; empty if no sidecar there
+// belongs to the file. Errors: IoError.
 std::optional<uint64_t> records_beside(const Source& data);
 
-// $XDG_CACHE_HOME/fuelrail, else $HOME/.cache/fuelrail; empty without either (a relative
-// $XDG_CACHE_HOME counts as none).
+// $XDG_CACHE_HOME/fuelrail, else $HOME/.cache/fuelrail; empty if neither is set. A relative path
+// counts as not set.
 std::optional<std::string> sidecar_cache_directory();
 
-// What a format knows of sidecars of its files. Lifetime, of what these functions hold: the
-// opening's.
+// The checks of a format on sidecars of its files. Lifetime: whatever these functions refer to
+// outlives the opening.
 struct SidecarRules {
-  // Throws an Error that says why the format cannot use a sidecar which belongs to the file.
+  // Throws an Error that says why the format cannot use this sidecar of the file.
   std::function<void(const Sidecar&)> accept;
 
-  // Asked of a sidecar that `accept` takes, of another identity, whose file was as long as this one
-  // or longer: whether what the file has shows that it is the same file, damaged or cut. Default:
-  // it does not.
+  // Called for a sidecar that `accept` takes and that has another identity, built for a file at
+  // least as long as this one. Returns whether the content shows that this is the same file,
+  // damaged or truncated. Default: it is not.
   std::function<bool(const Sidecar&, const ChangedEnds&)> agrees{};
 
-  // The first record of such a longer file that this one does not have all of. Default: unknown.
+  // The first record of the longer file that this one does not have completely. Default: unknown.
   std::function<MissingRecord(const Sidecar&)> first_missing{};
 };
 
-// What to do with a file that is shorter than its sidecar says.
+// How to handle a file that is shorter than its sidecar says.
 enum class CutFile : uint8_t { kRefused, kUsed };
 
-// A data file has been replaced while it was opened: what is beside it is not its own any more.
+// The data file was replaced while it was being opened, so the companions beside it no longer
+// belong to it.
 class ReplacedError : public StateError {
   using StateError::StateError;
 };
 enum class Replaced : uint8_t { kRefused, kIgnored };
 
-// Errors: ReplacedError where it is to be refused and the name leads to another file by now.
+// Errors: ReplacedError if the file's name now leads to another file, unless that is ignored.
 void check_still_named(const Source& data, Replaced replaced);
 
-// Calls `open`, and again where it met a ReplacedError; the last of many times it may ignore that.
+// Calls `open` again each time it throws a ReplacedError. After many attempts, the last call
+// ignores replacement.
 template <typename Open>
 auto until_not_replaced(const Open& open) {
   constexpr int kMaxOpenings = 64;
@@ -110,46 +113,45 @@ auto until_not_replaced(const Open& open) {
   return open(Replaced::kIgnored);
 }
 
-// Serves one opening of one data file. Several processes may open, index and pack the same file at
-// once: each publishes whole files by rename. What was scanned replaces nothing, and an index only
-// what it was made from.
-// Threads: one at a time.
+// Handles the sidecar for one opening of one data file. Several processes may open, index and pack
+// the same file at once: each publishes whole files by rename. A scan never replaces a sidecar, and
+// `fuelrail index` replaces only the sidecar that it started from. Threads: one at a time.
 class SidecarStore {
  public:
-  // `warn` hears of sidecars set aside and places that cannot be written. Reads the ends of `data`
-  // and what lies beside it, at once, so that storage is waited for once.
-  // `replaced`: what `find` does where the file has been replaced. `ignore_sidecars`: nothing
-  // beside the file is read, `find` gives none, and `publish` keeps the sidecar in memory.
+  // Reads the ends of `data` and the sidecars beside it in one parallel round, to wait for storage
+  // only once. `warn` is called for ignored sidecars and for places that cannot be written.
+  // `replaced`: what `find` does if the file was replaced. `ignore_sidecars`: read nothing beside
+  // the file, `find` returns nothing, and `publish` keeps the sidecar in memory.
   SidecarStore(std::shared_ptr<const Source> data, Warn warn,
                Replaced replaced = Replaced::kIgnored, bool ignore_sidecars = false);
 
   const FileIdentity& identity() const { return identity_; }
 
-  // The beginning of the data file, 64 KiB of it or all, which is read in any case.
+  // The first 64 KiB of the data file, or all of it; read in any case.
   Bytes head() const { return head_; }
 
-  // The file's sidecar: beside the file, else in the cache. It belongs to the file if their
-  // identities are equal. Beside the file it also does if it was made of a file at least as long,
-  // and SidecarRules::agrees says so: then the file is damaged or cut. A sidecar that cannot be
-  // read, belongs to another file or is not accepted is set aside: `warn` hears why, it is not
-  // used, and beside the file it is not overwritten. Returns: empty when there is none to use.
-  // Errors: ReplacedError; TruncatedError where the file is shorter than its sidecar says, unless
-  // `cut` is kUsed.
+  // Finds the file's sidecar: beside the file, else in the cache. A sidecar with the file's
+  // identity belongs to it. So does a sidecar beside the file that was built for a file at least as
+  // long, if SidecarRules::agrees; the file is then damaged or truncated. A sidecar that cannot be
+  // read, belongs to another file or is not accepted is ignored: `warn` gets the reason, and beside
+  // the file it is not overwritten. Returns: empty if there is no usable sidecar. Errors:
+  // ReplacedError; TruncatedError if the file is shorter than its sidecar says, unless `cut` is
+  // kUsed.
   std::optional<StoredSidecar> find(const SidecarRules& rules, CutFile cut = CutFile::kRefused);
 
-  // After `find` gave none: writes the sidecar beside the file, else into the cache, else keeps it
-  // in memory with a warning. One that has appeared there meanwhile is used, not overwritten, up to
-  // the moment of the rename. Where the data file has another identity by then, its sidecar's place
-  // is left alone. Errors: none of these places'.
+  // Call after `find` returned nothing. Writes the sidecar beside the file, else into the cache,
+  // else keeps it in memory with a warning. If another sidecar appears there before the rename,
+  // that one is used and not overwritten. If the data file has changed by then, nothing is written
+  // beside it. Errors: none for these places.
   StoredSidecar publish(const SidecarWriter& writer);
 
-  // Replaces what `find` gave, or writes where it gave none: beside the file, else into the cache.
-  // Errors: those of check_replaceable; IoError; StateError, with nothing written, when the data
-  // file has another identity by then or is being written (X.partial is held, pack/output/part.h),
-  // or what stands in the place is not what `find` gave.
+  // Replaces the sidecar that `find` returned, or writes a new one beside the file, else into the
+  // cache. Errors: those of check_replaceable; IoError; StateError, with nothing written, if the
+  // data file has changed or is being written (X.partial is locked, pack/output/part.h), or if the
+  // sidecar to be replaced is no longer the one that `find` returned.
   StoredSidecar replace(const SidecarWriter& writer);
 
-  // Errors: CorruptError when `find` set a file aside that `replace` would overwrite.
+  // Errors: CorruptError if `find` ignored a file that `replace` would overwrite.
   void check_replaceable() const;
 
  private:
@@ -159,8 +161,8 @@ class SidecarStore {
   };
 
   std::optional<StoredSidecar> find_beside();
-  struct Look;  // what was seen beside the file
-  // A file beside the data file, of which the beginning is read with the data file's.
+  struct Look;  // the sidecars found beside the file
+  // A file beside the data file; its beginning is read together with the data file's.
   struct Beside {
     std::string uri;
     std::shared_ptr<const Source> source{};
@@ -190,7 +192,7 @@ class SidecarStore {
   std::string data_uri_;
   FileIdentity identity_;
   std::vector<std::byte> head_;
-  std::vector<Beside> read_beside_;  // not looked at yet
+  std::vector<Beside> read_beside_;  // not used yet
   Warn warn_;
   Replaced replaced_;
   bool ignore_sidecars_;
@@ -201,8 +203,8 @@ class SidecarStore {
   std::optional<StoredSidecar> found_;
 };
 
-// Calls `open` with the source of a data file and its store, and again, with the file that then has
-// the name, where it was replaced meanwhile. Returns: what `open` does. Errors: those of
+// Calls `open` with the source of a data file and its store. If the file is replaced meanwhile,
+// calls it again with the new file. Returns: the result of `open`. Errors: those of
 // FileSystem::open and of `open`.
 template <typename Open>
 auto open_with_store(const std::string& uri, const Warn& warn, const Open& open,

@@ -39,7 +39,7 @@ SidecarWriter sidecar_for(uint64_t size, uint32_t crc = 1) {
   return writer;
 }
 
-// A data file in a directory of its own, and a cache directory that nothing else uses.
+// A data file in its own directory, and its own cache directory.
 class SidecarStoreTest : public ::testing::Test {
  protected:
   SidecarStoreTest() {
@@ -89,7 +89,7 @@ TEST_F(SidecarStoreTest, sidecar_of_another_file_is_set_aside_and_not_overwritte
     SidecarStore changed = store();
     EXPECT_FALSE(changed.find({accept_all}));
     ASSERT_THAT(warnings_, SizeIs(1));
-    EXPECT_THAT(warnings_[0], HasSubstr("not used, and not overwritten"));
+    EXPECT_THAT(warnings_[0], HasSubstr("a sidecar is ignored and not overwritten"));
     EXPECT_THAT(warnings_[0], HasSubstr("does not belong to " + data_));
 
     const StoredSidecar stored = changed.publish(sidecar_for(size()));
@@ -136,8 +136,9 @@ TEST_F(SidecarStoreTest, sidecar_published_meanwhile_is_used_and_not_overwritten
   EXPECT_THAT(stored.sidecar->classes(), ElementsAre("cat", "dog"));
 }
 
-// The store looks beside the file and then into the cache, so what `accept` does to the cached
-// sidecar happens after the place beside was seen empty and before anything is written there.
+// The store checks the place beside the file before the cache. So the actions of `accept` for the
+// cached sidecar happen after the place beside was found empty, and before anything is written
+// there.
 TEST_F(SidecarStoreTest, sidecar_that_appears_while_another_is_published_is_not_overwritten) {
   std::filesystem::create_directories(beside_);
   const std::string cached = store().publish(sidecar_for(size())).location.uri;
@@ -306,7 +307,7 @@ TEST_F(SidecarStoreTest, ways_to_name_a_file_share_its_cached_sidecar) {
 
 // --- while the data file is replaced ------------------------------------------------------------
 
-// The steps of a writer that replaces the data file, of which it has made all by the last one.
+// The steps of a writer that replaces the data file; the last one completes the replacement.
 class ReplacedData : public SidecarStoreTest {
  protected:
   ReplacedData() {
@@ -414,8 +415,8 @@ TEST_F(ReplacedData, a_writer_without_a_sidecar_removes_those_of_other_files) {
   EXPECT_EQ(file_contents(next_), new_sidecar_);
 }
 
-// Each step of the writer, in front of each look of the reader. The files are alike in size and
-// both ends, so that only their names tell whose a sidecar is.
+// Runs each step of the writer before each check of the reader. The files have the same size and
+// the same ends, so only the names show which sidecar belongs to which file.
 TEST_F(ReplacedData, an_opening_beside_the_writer_gets_one_pair_whole) {
   const std::string old_data = std::string(5000, 'x') + "old" + std::string(5000, 'x');
   const std::string new_data = std::string(5000, 'x') + "new" + std::string(5000, 'x');
@@ -427,7 +428,7 @@ TEST_F(ReplacedData, an_opening_beside_the_writer_gets_one_pair_whole) {
   const FileSystemOverride instead("file", hooked);
   const std::vector<std::function<void()>> steps{
       [&] { name_the_sidecar(); }, [&] { name_the_data(); }, [&] { name_the_sidecar_again(); }};
-  constexpr int kLooks = 9;  // more than one opening has
+  constexpr int kLooks = 9;  // more checks than one opening makes
   int openings = 0;
   const auto open_when = [&](std::array<int, 3> moments) {
     write_file(data_, old_data);

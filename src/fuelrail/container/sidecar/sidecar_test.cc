@@ -45,7 +45,7 @@ SidecarWriter small_sidecar() {
   return writer;
 }
 
-// Enough records that the table is cut into blocks.
+// Enough records that the table has blocks.
 constexpr uint64_t kManyRecords = 300'000;
 SidecarWriter large_sidecar() {
   SidecarWriter writer;
@@ -63,7 +63,7 @@ std::string refusal(std::vector<std::byte> bytes) {
   return testing::refusal_of<ExpectedError>([&] { opened(std::move(bytes)); });
 }
 
-// As a writer with other ideas would leave it: the header's checksum is right again.
+// Like the output of another writer: corrects the header's checksum.
 void mend_header(std::vector<std::byte>& bytes) {
   const auto sections = load_le<uint32_t>(bytes.data() + 12);
   const Bytes all(bytes);
@@ -171,7 +171,7 @@ TEST(Sidecar, keys_that_are_not_one_a_record_are_refused) {
   EXPECT_THROW(opened(bytes_of(writer)), CorruptError);
 }
 
-// Small sidecars are checked as a whole when they are opened: no bit can change unseen.
+// A small sidecar is checked as a whole when it is opened, so no changed bit goes unnoticed.
 TEST(Sidecar, every_flipped_bit_is_refused) {
   const auto bytes = bytes_of(small_sidecar());
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
@@ -191,7 +191,7 @@ TEST(Sidecar, every_truncation_is_refused) {
 TEST(Sidecar, bytes_behind_its_end_are_refused) {
   auto bytes = bytes_of(small_sidecar());
   bytes.push_back(std::byte{0});
-  EXPECT_THAT(refusal<CorruptError>(bytes), HasSubstr("longer than it says"));
+  EXPECT_THAT(refusal<CorruptError>(bytes), HasSubstr("longer than its header says"));
 }
 
 TEST(Sidecar, file_of_another_kind_is_refused) {
@@ -238,7 +238,7 @@ TEST(Sidecar, what_cannot_be_rebuilt_is_kept_by_a_new_one) {
   EXPECT_FALSE(sidecar->labels());
 }
 
-// Every section is marked as one that cannot be rebuilt. A table that is there twice is refused.
+// Every section is marked as one that cannot be rebuilt. A duplicate table is refused.
 TEST(Sidecar, what_is_made_from_the_file_is_made_anew_whatever_its_flag_says) {
   auto bytes = bytes_of(small_sidecar());
   for (uint32_t i = 0; i < load_le<uint32_t>(bytes.data() + 12); ++i) {
@@ -301,9 +301,10 @@ TEST(Sidecar, section_counts_and_sizes_that_contradict_are_refused) {
   };
   const size_t meta = 64;  // the first directory entry
   const uint64_t huge = std::numeric_limits<uint64_t>::max();
-  for (const Change& change :
-       {Change{meta + 8, 128, "misplaced"}, Change{meta + 8, huge, "misplaced"},
-        Change{meta + 16, huge, "misplaced"}, Change{meta + 16, huge - 255, "misplaced"}}) {
+  for (const Change& change : {Change{meta + 8, 128, "invalid offset or length"},
+                               Change{meta + 8, huge, "invalid offset or length"},
+                               Change{meta + 16, huge, "invalid offset or length"},
+                               Change{meta + 16, huge - 255, "invalid offset or length"}}) {
     auto damaged = bytes;
     store_le(damaged.data() + change.at, change.value);
     mend_header(damaged);
@@ -329,7 +330,7 @@ TEST(Sidecar, section_counts_and_sizes_that_contradict_are_refused) {
   EXPECT_THAT(refusal<CorruptError>(unnamed), HasSubstr("no META"));
 }
 
-// Sections as a writer with other ideas would make them, with right checksums.
+// Sections of another writer, with right checksums.
 TEST(Sidecar, small_sections_that_contradict_are_refused) {
   const auto with = [](uint32_t type, const char* hex) {
     SidecarWriter writer;
@@ -392,11 +393,11 @@ TEST(LargeSidecar, sections_without_blocks_of_a_right_size_are_refused) {
     store_le(bytes.data() + kEntry + 24, size);
     store_le(bytes.data() + 16, uint64_t{bytes.size()});
     mend_header(bytes);
-    EXPECT_THAT(refusal<CorruptError>(bytes), HasSubstr("has blocks of a wrong size"));
+    EXPECT_THAT(refusal<CorruptError>(bytes), HasSubstr("has an invalid block size"));
   }
 }
 
-// Long ones; all of the table is memory that a file of a few blocks could claim.
+// Long sections without blocks: a small file could otherwise claim the whole table's memory.
 TEST(LargeSidecar, more_than_a_mib_without_blocks_is_refused) {
   SidecarWriter writer;
   writer.add_record({0, 100});

@@ -25,8 +25,8 @@ void append_bytes(std::vector<std::byte>& out, Bytes bytes) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-// What each writer finds in the data file by itself: taken along from an old sidecar, it would be
-// there twice, or out of date.
+// Whether every writer builds this section itself from the data file. Copied from an old sidecar,
+// it would be a duplicate or out of date.
 bool is_made_anew(uint32_t type) {
   return type == kMetaSection || type == kRecordsSection || type == kChecksumsSection ||
          type == kLabelsSection;
@@ -122,7 +122,7 @@ void SidecarWriter::keep_sections_of(const Sidecar& old, uint32_t left_out) {
 
 namespace {
 
-// A section on its way to the file.
+// A section as it will be stored in the file.
 struct StoredSection {
   uint32_t type = 0;
   uint32_t flags = 0;

@@ -1,4 +1,4 @@
-// Makes the sidecar of a record file (sidecar.h).
+// Writes the sidecar of a record file (sidecar.h).
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@
 
 namespace fuelrail {
 
-// Makes a LabelSummary, record by record.
+// Builds a LabelSummary record by record.
 class LabelTally {
  public:
-  void add(Bytes labels);  // of one record: float32, little-endian, at any alignment
-  // Without any record: width 1, integral.
+  void add(Bytes labels);  // of one record: float32, little-endian, unaligned
+  // Without any records: width 1, integral.
   LabelSummary summary() const;
 
  private:
@@ -28,43 +28,43 @@ class LabelTally {
   bool integral_ = true;
 };
 
-// Whether a label can be an int64: whole, and neither NaN nor beyond int64.
+// Whether a label can be an int64: a whole number within its range, not NaN.
 bool is_integral_label(float label);
 
-// Collects what becomes a sidecar, record by record. Memory: 20 bytes a record, or none with
+// Collects the content of a sidecar record by record. Memory: 20 bytes per record, or none with
 // `add_length`.
 class SidecarWriter {
  public:
   void add_record(RecordEntry entry, uint32_t payload_crc);
-  void add_record(RecordEntry entry);  // without a checksum: then the file has none at all
+  void add_record(RecordEntry entry);  // without a checksum: the sidecar then has none at all
 
-  // For a file that says itself where its records lie and what their checksums are (FFRecord): the
-  // sidecar has neither table nor checksums. Requires: all records are added by this, or none.
+  // For a file that has its own record table and checksums (FFRecord): the sidecar has neither.
+  // Requires: all records are added this way, or none.
   void add_length(uint64_t length);
 
-  // Of what was added so far. Requires, of the last two: has_checksums(), i < records().
+  // The records added so far. Requires, for the last two: has_checksums(), i < records().
   uint64_t records() const { return fingerprint_.result().records; }
   bool has_checksums() const { return has_table_ && all_have_checksums_; }
   RecordEntry record(uint64_t i) const;
   uint32_t payload_crc(uint64_t i) const;
 
-  void set_classes(const std::vector<std::string>& classes);  // Without any: no section.
+  void set_classes(const std::vector<std::string>& classes);  // No section if empty.
   void set_labels(LabelSummary labels);  // Default: the records are not images with labels.
-  void set_keys(std::span<const uint64_t> keys);  // Requires: one a record.
+  void set_keys(std::span<const uint64_t> keys);  // Requires: one per record.
 
-  // Another section. `kept`: it cannot be rebuilt, so a new sidecar takes it over.
-  // Requires: no other section has this type.
+  // Adds another section. `kept`: it cannot be rebuilt, so `keep_sections_of` copies it to a new
+  // sidecar. Requires: no other section has this type.
   void add_section(uint32_t type, Bytes data, bool kept);
 
-  // Takes along what cannot be rebuilt, known sections or not, and was not set here; but no table,
-  // checksums or labels: those are this writer's, whatever the old ones' flags say; nor the section
-  // of the type `left_out`, where one is given. Requires: `old` belongs to the same file. Errors:
-  // CorruptError.
+  // Copies the kept sections of `old`, even those of unknown types, unless this writer already has
+  // them. Never copies the table, checksums or labels, whatever their flags say, because this
+  // writer makes its own, nor the section of the type `left_out`, if given. Requires: `old` belongs
+  // to the same file. Errors: CorruptError.
   void keep_sections_of(const Sidecar& old, uint32_t left_out = 0);
 
-  // Appends the file's bytes to `sink`; the caller commits. The same calls give the same bytes.
-  // A data file and its sidecar are published in this order: write both, commit the sidecar, commit
-  // the data file. Errors: the sink's.
+  // Appends the sidecar's bytes to `sink`; the caller commits. Equal calls give equal bytes. To
+  // publish a data file and its sidecar, write both, commit the sidecar, then commit the data file.
+  // Errors: those of the sink.
   void write_to(const FileIdentity& identity, Sink& sink) const;
 
  private:
@@ -79,7 +79,7 @@ class SidecarWriter {
   FingerprintBuilder fingerprint_;
   bool has_table_ = true;
   bool all_have_checksums_ = true;
-  std::vector<Section> sections_;  // all others
+  std::vector<Section> sections_;  // all sections but the table and checksums
 };
 
 }  // namespace fuelrail
