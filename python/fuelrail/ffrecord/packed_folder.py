@@ -100,7 +100,7 @@ def _listed(folder: str, files: list[str], above: tuple[tuple[int, int], ...]) -
         )
     if len(above) == _MOST_FOLDERS:
         raise InvalidArgumentError(
-            "the folders are nested too deeply",
+            "folders are nested too deeply",
             path=folder,
             expected=f"at most {_MOST_FOLDERS} levels",
         )

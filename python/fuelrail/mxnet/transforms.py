@@ -58,7 +58,7 @@ def flattened(item: object) -> list[T.Transform | PixelFunction]:
     if isinstance(item, (T.Transform, _core.CustomStage)) or callable(item):
         return [item]  # type: ignore[list-item]
     raise ArgumentTypeError(
-        "a transform has the wrong type",
+        "an item of `transforms` has the wrong type",
         expected="a transform, or a function of pixels",
         found=typed(item),
         remedy="Use a transform of fuelrail.transforms, or a function from an array to an array",

@@ -102,7 +102,7 @@ void RunReader::check_may_grow(const SplitChunk& chunk) const {
   const SplitChunk::Piece& first = chunk.pieces().front();
   const bool begins = begins_record_at(chunk.bytes(), 0);
   if (begins && chunk.size() < recordio::kMaxFramedBytes) return;
-  throw CorruptError(begins ? "a record is longer than RecordIO allows"
+  throw CorruptError(begins ? "the record is longer than RecordIO allows"
                             : "no record begins here: the magic number is wrong",
                      {.path = bytes_.files().info(first.file).uri, .offset = first.offset});
 }

@@ -207,7 +207,7 @@ void for_each_row(ConstImageView from, bool flip_horizontal, bool flip_vertical,
 void check(const PixelFormat& format) {
   if (format.dtype == DType::kUint8) {
     if (!format.normalize) return;
-    throw InvalidArgumentError("Normalize needs a floating-point output",
+    throw InvalidArgumentError("`Normalize` needs a floating-point output",
                                {.expected = "float32, float16 or bfloat16",
                                 .found = name_of(format.dtype),
                                 .remedy = "Remove Normalize, or set `dtype` to float32"});
