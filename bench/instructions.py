@@ -110,7 +110,7 @@ def differences(now: dict[str, Any], before: dict[str, Any]) -> list[str]:
     ]
     for name in ("images", "pixels", "compiler", "libjpeg-turbo", "libc", "valgrind"):
         if now[name] != before[name]:
-            lines.append(f"    {name} was {before[name]}, now {now[name]}")
+            lines.append(f"  {name} was {before[name]}, now {now[name]}")
     changes = {
         name: now["functions"].get(name, 0) - before["functions"].get(name, 0)
         for name in {**now["functions"], **before["functions"]}

@@ -163,7 +163,7 @@ TEST(CliFfrecord, a_folder_of_files_is_one_dataset) {
   const Said info = call({"info", folder});
   EXPECT_THAT(info.out, HasSubstr(": FFRecord\n"));
   EXPECT_THAT(info.out, HasSubstr("records      16\n"));
-  EXPECT_THAT(info.out, HasSubstr("sidecar      2, one a file"));
+  EXPECT_THAT(info.out, HasSubstr("sidecar      2, one per file"));
   EXPECT_THAT(info.err, HasSubstr("images.ffr: the file had no sidecar"));
   EXPECT_THAT(info.err, HasSubstr("more.ffr: the file had no sidecar"));
   EXPECT_THAT(call({"verify", folder}).out, HasSubstr("16 records, all well"));

@@ -41,7 +41,7 @@ TEST(CliInfo, a_damaged_image_among_those_looked_at_is_a_data_problem) {
   EXPECT_EQ(said.code, 1);
   EXPECT_THAT(said.out, HasSubstr("2 jpeg, 1 unreadable of 3 records sampled"));
   EXPECT_THAT(said.err, HasSubstr("x.ffr: 1 record of the sample cannot be read; 'fuelrail "
-                                  "verify' says why"));
+                                  "verify' reports the cause"));
   const Said as_json = call({"info", path, "--json"});
   EXPECT_EQ(as_json.code, 1);
   EXPECT_EQ(nlohmann::json::parse(as_json.out)["sample"]["unreadable"], 1);

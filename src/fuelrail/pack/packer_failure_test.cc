@@ -199,7 +199,7 @@ TEST_F(Packer, a_journal_that_cannot_be_written_is_an_error_of_the_output) {
     ::signal(SIGXFSZ, SIG_IGN);
     return refusal<IoError>(photos(), out("x.rec"));
   });
-  EXPECT_THAT(said, StartsWith(out("x.rec") + ": the file would pass the largest size"));
+  EXPECT_THAT(said, StartsWith(out("x.rec") + ": the file would exceed the largest allowed size"));
   EXPECT_THAT(said, ::testing::Not(HasSubstr("journal")));
 }
 

@@ -120,7 +120,7 @@ TEST_P(Recover, a_cut_file_gives_the_records_before_the_cut) {
 
 TEST_P(Recover, what_is_refused_leaves_nothing) {
   EXPECT_THAT(testing::refusal_of<InvalidArgumentError>([&] { recover(source(), source()); }),
-              HasSubstr("source and output are the same file"));
+              HasSubstr("the source and the output are the same file"));
   EXPECT_THAT(testing::refusal_of<InvalidArgumentError>([&] { recover(source(), out("good")); }),
               HasSubstr("ends in .rec or .ffr"));
   EXPECT_THAT(testing::refusal_of<StateError>([&] {

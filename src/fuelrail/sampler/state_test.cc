@@ -185,7 +185,7 @@ TEST(CheckSameRun, the_member_that_differs_is_named_with_both_values) {
   EXPECT_EQ(
       refusal_of(restored),
       "the state belongs to another run: its 'classes' differs: expected 1000-3c21d89f, found "
-      "1000-0. Open or pack the dataset with the class names of the run (--classes, in Python "
+      "1000-0. Open or pack the dataset with the run's class names (--classes; in Python, "
       "`classes`).");
   restored.version = 2;
   EXPECT_THAT(refusal_of(restored), HasSubstr("'version' differs: expected 1, found 2"));

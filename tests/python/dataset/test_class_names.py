@@ -87,7 +87,7 @@ def test_another_table_is_refused_with_the_first_difference(
     train: pathlib.Path, val: pathlib.Path
 ) -> None:
     fr.pack(val, val.parent / "val.rec")
-    other = "expected 'ant' as class 0.*found 'bee' as class 0.*classes`"
+    other = "expected 'ant' as class 0.*found 'bee' as class 0.*classes"
     for source in (val.parent / "val.rec", fr.open(val)):
         with pytest.raises(fr.InvalidArgumentError, match=other):
             fr.open(source, classes=fr.open(train).classes)

@@ -317,7 +317,7 @@ def test_c2_3_an_index_of_any_size_is_out_of_range(path: pathlib.Path) -> None:
             FileWriter(path, most)
     with pytest.raises(fr.OutOfRangeError, match=r"in \[-100, 100\), found 1000000000000000000000"):
         reader.read([10**21])
-    with pytest.raises(fr.OutOfRangeError, match=r"found a negative number of 16610 bits"):
+    with pytest.raises(fr.OutOfRangeError, match=r"found a negative integer of 16610 bits"):
         reader.read([-(10**5000)])
 
 

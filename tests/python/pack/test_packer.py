@@ -96,7 +96,7 @@ def test_files_that_are_no_images_are_a_warning(
     source = tmp_path / "source"
     shutil.copytree(folder, source)
     (source / "ant" / "notes.txt").write_text("mine")
-    with pytest.warns(fr.FuelrailWarning, match="no image") as caught:
+    with pytest.warns(fr.FuelrailWarning, match="1 file is skipped") as caught:
         report = fr.pack(source, tmp_path / "out.rec")
     assert report.files[0].records == 31
     assert [warning.filename for warning in caught] == [__file__]

@@ -75,7 +75,7 @@ def test_packing_warns_of_the_line_that_packs(folder: pathlib.Path, tmp_path: pa
 
     places, texts = lines_warned_of(pack)
     assert places == [1]
-    assert "no image" in texts[0]
+    assert "1 file is skipped" in texts[0]
 
 
 def test_a_bad_sample_warns_of_the_line_of_the_loop(tmp_path: pathlib.Path) -> None:

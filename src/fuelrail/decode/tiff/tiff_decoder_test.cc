@@ -129,7 +129,7 @@ TEST_F(TiffDecoder, what_is_not_decoded_is_named) {
               HasSubstr("compression"));
   EXPECT_THAT(
       refusal<UnsupportedError>(with_tag(golden_image("grey16.tif").encoded, kPhotometric, 0)),
-      HasSubstr("depth"));
+      HasSubstr("bits per sample"));
 }
 
 }  // namespace
