@@ -31,8 +31,8 @@ struct RecordBytes {
   std::shared_ptr<std::byte> owner;  // null: the caller owns the memory
 };
 
-// Gives the records of several files one range of indices: first the first file's records, then the
-// second's, and so on.
+// Numbers the records of several files in one range of indices: those of the first file, then those
+// of the second, and so on.
 //
 // Threads: any method may be called from several threads at once. Fork: a child process uses its
 // own read queues. Between calls, the reader holds only the open files; queues and idle memory
