@@ -49,7 +49,7 @@ void check_classes(const ContainerHandle& self, const Strings& classes) {
   const std::vector<std::string> names = fs_names(classes);
   const Container& container = *self.container;
   check_class_names(names);
-  check_same_classes(names, container, "the class names differ from the given classes",
+  check_same_classes(names, container, "the class names differ from the given class names",
                      container.size() == 0 ? "" : container.place(0).path);
 }
 

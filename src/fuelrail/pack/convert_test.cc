@@ -223,7 +223,7 @@ TEST_F(Convert, an_index_that_cannot_be_kept_is_refused) {
       {line("0", 0) + line("1", 1), "fewer entries than records"},
       {"", "fewer entries than records"},
       {line("0", 0) + line("2", 2) + line("1", 1),
-       "the offset of another record, or of none in line 2"},
+       "an offset that is not the next record's in line 2"},
       {line("0", 0) + line("1", 1) + line("2", 2) + line("3", 2), "more entries than records"}};
   for (const auto& [index, found] : refusals) {
     write_file(out("a.idx"), index);
