@@ -52,7 +52,7 @@ TEST(CliFfrecord, info_says_what_the_file_is_and_makes_its_sidecar) {
   EXPECT_THAT(said.out, HasSubstr("8 jpeg of 8 records sampled"));
   EXPECT_THAT(said.out, HasSubstr("checksums    known, and verified on every read"));
   EXPECT_THAT(said.out, HasSubstr("images.ffr.frx (just created)"));
-  EXPECT_THAT(said.err, HasSubstr("the file had no sidecar; made "));
+  EXPECT_THAT(said.err, HasSubstr("the file had no sidecar; created "));
   EXPECT_THAT(call({"info", files.images, "--json"}).out, HasSubstr("\"format\":\"FFRecord\""));
 }
 
