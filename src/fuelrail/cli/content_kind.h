@@ -23,7 +23,7 @@ struct ContentKind {
   bool opaque = false;          // the records are not images; their bytes are not interpreted
   std::string reader{};         // the Python class that reads all files; empty if there is none
   std::string schema{};         // the schema that reads a packed folder as images
-  uint64_t packed_folders = 0;  // number of packed folders; the last record lists their files
+  uint64_t packed_folders = 0;  // number of files that are packed folders
   uint64_t packed_files = 0;    // number of files in these packed folders
 };
 

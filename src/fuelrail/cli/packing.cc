@@ -96,9 +96,9 @@ int run_packing(const std::string& source, const std::string& output,
   };
   options.failing = [&console] {
     console.say(
-        "warning: the images that cannot be packed are more than --max-errors allows, so nothing "
-        "more is written; the remaining images are checked only to complete the list of errors "
-        "(Ctrl-C stops this)");
+        "warning: the number of images that cannot be packed exceeds --max-errors, so nothing more "
+        "is written; the remaining images are checked only to complete the list of errors (Ctrl-C "
+        "stops this)");
   };
   pack::PackResult result;
   try {

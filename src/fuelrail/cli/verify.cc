@@ -76,7 +76,8 @@ class Verification {
     }
     if (!format.damage_hides_rest) {
       throw InvalidArgumentError(
-          fmt::format("damage in {} files hides no other records", format.name),
+          fmt::format("--recover does not apply to {} files, where damage hides no other records",
+                      format.name),
           {.path = dataset.uri,
            .remedy = "Omit --recover: every record is checked even if others are damaged. " +
                      recovery_of(dataset.uri)});
