@@ -212,7 +212,7 @@ TEST_F(CommandTest, a_sidecar_that_is_made_is_said_once) {
   std::filesystem::remove(out("x.rec.frx"));
   const CommandResult first = run_command({"info", rec(), "--json"});
   expect_one_line(first.err);
-  EXPECT_THAT(first.err, HasSubstr("the file had no sidecar; made " + out("x.rec.frx")));
+  EXPECT_THAT(first.err, HasSubstr("the file had no sidecar; created " + out("x.rec.frx")));
   EXPECT_EQ(json::parse(first.out).at("sidecar").at("made"), true);
   const CommandResult second = run_command({"info", rec(), "--json"});
   EXPECT_EQ(second.err, "");
