@@ -339,7 +339,7 @@ TEST(DetRow, has_channels_size_and_length_in_front_and_padding_behind) {
               write_det_row(3, {1, 1}, label, -1, std::span(row).first(10));
             }),
             "`label_pad_width` is smaller than the record's label: expected at least 7, found 6. "
-            "Leave label_pad_width at 0 to pad to the longest label.");
+            "Set label_pad_width to 0, which pads to the longest label.");
 }
 
 TEST(DetOptions, refusal_names_the_parameter) {
@@ -383,7 +383,7 @@ TEST(DetOptions, lists_have_one_value_or_one_a_sampler) {
   options.min_crop_scales = {0.1f, 0.2f};
   EXPECT_EQ(refusal_of<InvalidArgumentError>([&] { check(options, kSquare); }),
             "`min_crop_scales` has the wrong number of values: expected 1 or 3 values, found 2. "
-            "Give one value, or one for each of num_crop_sampler samplers.");
+            "Give one value, or one value for each crop sampler (num_crop_sampler).");
 }
 
 TEST(DetOptions, hue_needs_three_channels) {

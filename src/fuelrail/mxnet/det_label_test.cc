@@ -131,8 +131,8 @@ TEST(DetLabel, row_that_is_no_label_is_an_error) {
     return refusal_of<CorruptError>([&] { check_det_label(row); });
   };
   EXPECT_EQ(refusal({2, 5, 1, 0, 0, 1}),
-            "the detection label is too short: expected at least 7 numbers: 2 widths and an object "
-            "of 5, found 6 numbers");
+            "the detection label is too short: expected at least 7 numbers (2 widths and an object "
+            "of 5 numbers), found 6 numbers");
   EXPECT_EQ(refusal({1, 5, 1, 0, 0, 1, 1}),
             "the detection label has an invalid header width: expected a whole number of at least "
             "2, found 1");
@@ -141,7 +141,7 @@ TEST(DetLabel, row_that_is_no_label_is_an_error) {
             "5, found 5.5");
   EXPECT_EQ(refusal({2, 5, 1, 0, 0, 1, 1, 2}),
             "the length of the detection label does not match its widths: expected a header of 2 "
-            "numbers and objects of 5, found 8 numbers");
+            "numbers and objects of 5 numbers, found 8 numbers");
   EXPECT_THROW(check_det_label(std::vector<float>{1e30f, 5, 1, 0, 0, 1, 1}), CorruptError);
   EXPECT_THROW(check_det_label(std::vector<float>{9, 5, 1, 0, 0, 1, 1}), CorruptError);
 }

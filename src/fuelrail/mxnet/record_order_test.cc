@@ -170,7 +170,7 @@ TEST_F(IndexCheck, of_some_records_or_of_another_file_is_refused_with_its_line) 
   EXPECT_THAT([&] { check(line(0, 0) + line(1, 64)); },
               ThrowsMessage<CorruptError>(HasSubstr("before the last record")));
   EXPECT_THAT([&] { check(line(0, 0) + line(1, 128)); },
-              ThrowsMessage<CorruptError>(HasSubstr("leaves out a record")));
+              ThrowsMessage<CorruptError>(HasSubstr("a record is missing from the index")));
   EXPECT_THAT([&] { check(line(0, 0) + line(1, 60)); },
               ThrowsMessage<CorruptError>(HasSubstr("line 2")));
   EXPECT_THAT([&] { check(line(0, 0) + line(1, 64) + line(2, 128) + line(3, 192)); },
