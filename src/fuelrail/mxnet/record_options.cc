@@ -22,8 +22,8 @@ Option<Options> shape_row() {
                    .bounds = "three numbers: channels, height and width",
                    .meaning =
                        "Channels, height and width of the output. 1 channel is grey, 3 channels "
-                       "are red, green and blue, and 4 channels also have alpha. An image without "
-                       "alpha is an error if there are 4 channels.",
+                       "are red, green and blue, and 4 channels add alpha, which every image must "
+                       "then have.",
                    .allows =
                        [](const OptionValue& value) {
                          const auto* const sides = std::get_if<std::vector<int64_t>>(&value);

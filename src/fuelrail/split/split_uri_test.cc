@@ -116,7 +116,7 @@ TEST_F(SplitFilesFound, nothing_but_directories_is_another_error) {
   EXPECT_EQ(refusal_of<NotFoundError>([&] { found(directory / "tree"); }),
             directory / "tree" +
                 ": the directory has no files. Give the directories that contain the files, or set "
-                "recurse_directories if that is an option.");
+                "recurse_directories where it is available.");
   EXPECT_THAT(found(directory / "tree", true), ElementsAre("tree/below/x.txt"));
 }
 
@@ -148,7 +148,7 @@ TEST_F(SplitFilesFound, directory_that_links_to_itself_more_than_once_is_an_erro
     std::filesystem::create_directory_symlink(directory.path(), directory / name);
   }
   EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { found(directory.path(), true); }),
-              HasSubstr("links to itself"));
+              HasSubstr("nested too deeply"));
 }
 
 TEST(SplitUri, what_fuelrail_does_not_read_says_what_will_do) {
