@@ -76,7 +76,7 @@ TEST(DetLabel, crop_that_leaves_no_object_changes_nothing) {
 
 TEST(DetLabel, crop_must_be_within_the_limits_of_one_object) {
   const DetBox half{0, 0, 0.5f, 1};
-  const std::vector<float> row{2, 5, 1, 0, 0, 0.25f, 1};  // covers a half of the crop
+  const std::vector<float> row{2, 5, 1, 0, 0, 0.25f, 1};  // covers half of the crop
   const auto fits = [&](const CropLimits& limits) {
     return label_of(row).crop(half, limits, CropEmitMode::kCenter, 0);
   };
@@ -89,7 +89,7 @@ TEST(DetLabel, crop_must_be_within_the_limits_of_one_object) {
   EXPECT_FALSE(fits({.max_object_coverage = 0.9f}));
 }
 
-// One object that is all of the image: 0.01 + 0.05 - 0.01 is above 0.05 in float32.
+// One object that covers the whole image: 0.01 + 0.05 - 0.01 is above 0.05 in float32.
 TEST(DetLabel, part_that_rounding_makes_larger_than_the_whole_is_outside_of_limits_as_in_mxnet) {
   const auto fits = [](const CropLimits& limits) {
     return label_of({2, 5, 1, 0, 0, 1, 1})
@@ -100,7 +100,7 @@ TEST(DetLabel, part_that_rounding_makes_larger_than_the_whole_is_outside_of_limi
 }
 
 TEST(DetLabel, limits_must_all_hold_for_the_same_object) {
-  // The first object lies in the crop whole and is small; the second covers the crop.
+  // The first object is small and completely inside the crop; the second covers the crop.
   const std::vector<float> row{2, 5, 1, 0, 0, 0.25f, 0.0625f, 2, 0, 0, 1, 1};
   const auto fits = [&](const CropLimits& limits) {
     return label_of(row).crop({0, 0, 0.5f, 0.5f}, limits, CropEmitMode::kOverlap, 0.1f);

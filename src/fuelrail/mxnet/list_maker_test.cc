@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// What MXNet's own tool makes of a whole tree is in tests/python/mxnet/test_lists.py.
+// tests/python/mxnet/test_lists.py has the output of MXNet's own tool for a whole tree.
 class ListMaker : public ::testing::Test {
  protected:
   void touch(const std::string& name) { write_file(root_ + "/" + name, ""); }

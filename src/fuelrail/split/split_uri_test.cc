@@ -48,7 +48,7 @@ class SplitFilesFound : public ::testing::Test {
       write_file(directory / name, name);
     write_file(directory / "empty.txt", "");
   }
-  // Names below the directory.
+  // Names relative to the directory.
   std::vector<std::string> found(const std::string& uri, bool recurse = false) {
     std::vector<std::string> names;
     for (const FileInfo& file : find_split_files(parse_split_uri(uri), recurse).files) {
@@ -86,7 +86,7 @@ TEST_F(SplitFilesFound, pattern_is_a_regular_expression_for_names_in_one_directo
   EXPECT_THAT(found(directory / "n.*\\.txt"), ElementsAre("n1.txt", "n10.txt", "n2.txt"));
   EXPECT_THAT(found(directory / "n[0-9][.]txt"), ElementsAre("n1.txt", "n2.txt"));
   EXPECT_THAT(found(directory / "(m|n2)\\.txt"), ElementsAre("m.txt", "n2.txt"));
-  EXPECT_THROW(found(directory / "n*.txt"), NotFoundError);   // a shell's
+  EXPECT_THROW(found(directory / "n*.txt"), NotFoundError);   // a shell pattern
   EXPECT_THROW(found(directory / "1\\.txt"), NotFoundError);  // must match the whole name
 }
 
