@@ -22,9 +22,9 @@ namespace fuelrail::split {
 class SplitCache {
  public:
   // Opens an existing cache, if it matches. `uri`: the cache file. `identity`: the text of
-  // split_cache_identity; `bytes`: the length of the part. An existing cache is used only if it has
-  // the same two. Errors: InvalidArgumentError if the file exists but is not a cache (the file is
-  // not changed); IoError.
+  // split_cache_identity; `bytes`: the length of the part. An existing cache is used only if its
+  // identity and length are the same. Errors: InvalidArgumentError if the file exists but is not a
+  // cache (the file is not changed); IoError.
   SplitCache(std::string uri, std::string identity, uint64_t bytes);
 
   // Whether the cache has all bytes and can be read.
