@@ -133,7 +133,7 @@ def test_what_is_wrong_is_said(listed: pathlib.Path, record_file: pathlib.Path) 
         fr.open(listed / "empty.lst")
     with pytest.raises(ValueError, match="`root` can be given only for a list of images"):
         fr.open(record_file, root=listed)
-    with pytest.raises(ValueError, match="`root` does not apply to an open dataset"):
+    with pytest.raises(ValueError, match="`root` cannot be given for a dataset that is already"):
         fr.open(fr.open(record_file), root=listed)
     with pytest.raises(ValueError, match="a schema can be given only for"):
         fr.open(listed / "lists/all.lst", schema="class_folders")
