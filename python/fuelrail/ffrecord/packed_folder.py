@@ -83,7 +83,7 @@ def _check_outside(root: str, output: str) -> None:
         raise InvalidArgumentError(
             "the output is inside the folder to pack",
             path=output,
-            remedy="Write it to another folder",
+            remedy="Write it to a path outside this folder",
         )
 
 

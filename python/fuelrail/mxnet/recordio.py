@@ -275,7 +275,7 @@ class MXIndexedRecordIO(MXRecordIO):
             self.idx, self.keys = {}, []
 
     def seek(self, idx: Any) -> None:
-        """Moves to the record of a key, which `read` then returns.
+        """Moves to the record of a key. The next `read` returns this record.
 
         Errors: UnknownKeyError (a KeyError); OutOfRangeError if the index's offset is past the end
         of the file; StateError.
@@ -295,7 +295,7 @@ class MXIndexedRecordIO(MXRecordIO):
         return self._open_writer().position()
 
     def read_idx(self, idx: Any) -> bytes:
-        """Returns the record of a key. `read` then continues after it.
+        """Returns the record of a key. The next `read` returns the record after it.
 
         Errors: UnknownKeyError (a KeyError); CorruptError, TruncatedError and OutOfRangeError if no
         complete record starts at the index's offset; StateError; IoError.

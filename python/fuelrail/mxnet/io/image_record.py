@@ -252,8 +252,9 @@ class ImageDetRecordIter(_RecordIter):
     in a list, starts with the header width (2 or more), the object width (5 or more) and any
     further header values. Each object follows with its class, left, top, right and bottom (as
     fractions of the image's sides) and any further values. `label[0]` of a batch is float32
-    (batch, numbers per image). Each row has the image's number of channels, its height and width,
-    the length of the label, the label, and label_pad_value up to the end of the row.
+    (batch, numbers per image). Each row has the number of channels, the height and the width that
+    the image uses, the length of the label, the label, and label_pad_value up to the end of the
+    row.
 
     Errors: as for ImageRecordIter; CorruptError, with file, record and offset, for an invalid
     label.
