@@ -54,7 +54,7 @@ struct OptionRule {
   std::vector<std::string> choices{};  // the names of "one of"
   std::function<bool(const OptionValue&)> allows{};  // default: any value of the kind
 
-  // Errors: InvalidArgumentError for a value out of bounds or of another kind.
+  // Errors: InvalidArgumentError for a value out of bounds or of the wrong kind.
   void check(const OptionValue& value) const;
   // Throws the error of `check` for a value that is given as text. `of_64_bits`: false for an
   // integer that does not fit an OptionValue.
@@ -261,7 +261,7 @@ class OptionTable {
     for (const Option<Options>& one : rows_) one.rule.check(one.get(options));
   }
 
-  // Errors: InvalidArgumentError for a value out of bounds or of another kind.
+  // Errors: InvalidArgumentError for a value out of bounds or of the wrong kind.
   static void set(Options& options, const Option<Options>& one, const OptionValue& value) {
     one.rule.check(value);
     one.set(options, value);

@@ -24,7 +24,7 @@ struct Stats {
   double seconds = 0;      // since the engine started
   StageStats fetch;        // reads records
   StageStats process;      // decodes and transforms
-  StageStats consumer;     // the user, who takes batches
+  StageStats consumer;     // the user's loop, which takes batches
   uint64_t tolerated = 0;  // oddities tolerated in images (decode/decoder.h)
   size_t slots_lent = 0;   // batches that the user holds
   // The read backend used so far: "io_uring", "pread" (threads), "io_uring and pread" or "inline";
