@@ -107,7 +107,7 @@ TEST_F(Packer, a_job_that_fails_lists_all_images_that_cannot_be_read) {
          .failed = [&](const PackFailure& failure) { told.push_back(failure.path); }});
     EXPECT_THAT(message, StartsWith(bad[0] + ": the image cannot be read"));
     EXPECT_THAT(message, HasSubstr("at most 0 of 12 images skipped, found 3"));
-    EXPECT_THAT(message, HasSubstr("lists all of them"));
+    EXPECT_THAT(message, HasSubstr("lists all unreadable images"));
     EXPECT_EQ(told, bad);
     const std::string report = parts == 1 ? "x.rec.errors.jsonl" : "x.part000.rec.errors.jsonl";
     const std::string listed = file_contents(out(report));
@@ -134,7 +134,7 @@ TEST_F(Packer, a_report_of_ten_thousand_images_lists_all_of_them_where_there_are
   for (int i = 0; i < 10'000; ++i) list += "0\t1\tno\n";
   write_file(directory_ / "x.lst", list);
   EXPECT_THAT(refusal<CorruptError>(directory_ / "x.lst", out("x.rec")),
-              HasSubstr("lists all of them"));
+              HasSubstr("lists all unreadable images"));
 }
 
 TEST_F(Packer, a_list_of_more_bad_lines_than_are_listed_leaves_a_report_and_names_the_first) {
@@ -142,7 +142,7 @@ TEST_F(Packer, a_list_of_more_bad_lines_than_are_listed_leaves_a_report_and_name
   for (int i = 0; i < 10'001; ++i) list += "no line\n";
   write_file(directory_ / "x.lst", list + "0\t1\tphotos/ant/0.jpg\n");
   EXPECT_THAT(refusal<CorruptError>(directory_ / "x.lst", out("x.rec")),
-              AllOf(HasSubstr("line 1:"), HasSubstr("lists those found so far")));
+              AllOf(HasSubstr("line 1:"), HasSubstr("lists the unreadable images found so far")));
   const std::string report = file_contents(out("x.rec.errors.jsonl"));
   EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 10'000);
 }

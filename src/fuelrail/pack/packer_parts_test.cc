@@ -91,7 +91,7 @@ TEST_F(Packer, more_parts_than_images_are_refused) {
               HasSubstr("`part` is out of range"));
   EXPECT_THAT(refusal<InvalidArgumentError>(photos(), out("x.rec"),
                                             {.split = {{"a", .5}, {"b", .5}}, .nsplit = 2}),
-              HasSubstr("`split` and `nsplit` exclude each other"));
+              HasSubstr("`split` and `nsplit` cannot be combined"));
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
 
@@ -258,7 +258,7 @@ TEST_F(Merging, a_key_of_two_files_is_refused_with_both_names) {
     const std::string message = merge_refusal<InvalidArgumentError>(
         {out("p.part001" + extension), out(first), out("copy" + extension)}, out("m" + extension));
     EXPECT_THAT(message, HasSubstr(out("copy" + extension) + ": two of the files"));
-    EXPECT_THAT(message, HasSubstr("found 0, which " + out(first) + " also has"));
+    EXPECT_THAT(message, HasSubstr("found 0, which is also a key of " + out(first)));
     EXPECT_FALSE(std::filesystem::exists(out("m" + extension)));
   }
 }
@@ -295,10 +295,11 @@ TEST_F(Merging, a_shared_key_is_told_as_its_file_has_it) {
           out("m" + extension));
     };
     EXPECT_THAT(found({"a", "b", "c"}), HasSubstr(out("c" + extension) + ": two of the files"));
-    EXPECT_THAT(found({"a", "b", "c"}),
-                HasSubstr("found 5, to which key 2 of " + out("b" + extension) + " is renumbered"));
-    EXPECT_THAT(found({"a", "c", "b"}),
-                HasSubstr("found 0, renumbered to 5, which " + out("c" + extension) + " also has"));
+    EXPECT_THAT(found({"a", "b", "c"}), HasSubstr("found 5, the same as key 2 of " +
+                                                  out("b" + extension) + " after renumbering"));
+    EXPECT_THAT(
+        found({"a", "c", "b"}),
+        HasSubstr("found 0, renumbered to 5, which is also a key of " + out("c" + extension)));
   }
 }
 

@@ -226,7 +226,7 @@ TEST_F(ResumedPacker, what_another_job_has_left_is_begun_anew_with_a_word) {
   std::vector<std::string> said;
   resume(job, &said);
   EXPECT_TRUE(outputs() == expected);
-  EXPECT_THAT(said, ElementsAre(HasSubstr("belongs to another job, other options")));
+  EXPECT_THAT(said, ElementsAre(HasSubstr("belongs to a different job")));
 }
 
 TEST_F(ResumedPacker, what_another_job_has_left_stays_where_an_output_is_there) {
@@ -322,7 +322,8 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
   const std::string what_to_do =
       "Choose another name, or allow replacing the file (overwrite, --overwrite).";
   EXPECT_THAT(refused(other),
-              HasSubstr("a different record 0 than the job makes from " + photo("ant/0.jpg")));
+              HasSubstr("record 0, which differs from the one that the job makes from " +
+                        photo("ant/0.jpg")));
   other = options;
   other.max_errors = {.count = 1};
   EXPECT_THAT(refused(other), HasSubstr(photo("bee/3.jpg") + ", which cannot be compared"));
@@ -348,7 +349,7 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
   set_back();
   std::filesystem::rename(photo("bee"), photo("wasp"));
   EXPECT_THAT(refused(options),
-              HasSubstr("found 'bee' as class 1, where the job has 'cat dog' as class 1"));
+              HasSubstr("found 'bee' as class 1, but the job has 'cat dog' as class 1"));
   std::filesystem::rename(photo("wasp"), photo("bee"));
   put_photograph("cat dog/3.jpg", 30, 40, 77);
   EXPECT_THAT(refused(options), HasSubstr("only 10 records, none of them from"));
@@ -368,7 +369,7 @@ TEST_F(ResumedPacker, a_file_without_classes_that_should_have_some_is_refused) {
   pack(directory_ / "x.lst", out("x.rec"), options);
   options.resume = true;
   EXPECT_THAT(refusal<IoError>(photos(), out("x.rec"), options),
-              HasSubstr("found no class names, where the job has 'ant' as class 0"));
+              HasSubstr("found no class names, but the job has 'ant' as class 0"));
 }
 
 TEST_F(ResumedPacker, an_interrupted_comparison_changes_nothing_and_can_be_gone_on_with) {
