@@ -1,4 +1,4 @@
-// Parts by position, and making one file of them.
+// Parts by position, and merging them into one file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -107,7 +107,7 @@ TEST_F(Packer, above_a_thousand_parts_their_names_still_sort_in_their_order) {
 }
 
 TEST_F(Packer, parts_that_are_finished_stay_when_too_many_images_fail) {
-  write_file(photo("bee/3.jpg"), "no image");  // the ninth
+  write_file(photo("bee/3.jpg"), "no image");  // the ninth image
   const std::string message =
       refusal<CorruptError>(photos(), out("x.rec"), {.nsplit = 3, .threads = 2});
   EXPECT_THAT(message, HasSubstr("at most 0 of 12 images skipped, found 1"));
@@ -182,7 +182,7 @@ class Merging : public Packer {
     return refusal_of<Expected>([&] { merge(sources, output); });
   }
 
-  // Records that say nothing of their keys.
+  // Records that do not contain their keys.
   void put_keyed(const std::string& name, const std::vector<uint64_t>& keys) const {
     Part part(out(name), keys.size(), true);
     for (const uint64_t key : keys) {
@@ -193,7 +193,7 @@ class Merging : public Packer {
     part.commit();
   }
 
-  // Of the file that is made of those of these stems.
+  // The keys of the file into which the files with these stems are merged.
   std::vector<uint64_t> merged_keys(const std::string& extension,
                                     const std::vector<std::string>& stems) const {
     std::vector<std::string> sources;
@@ -268,7 +268,7 @@ TEST_F(Merging, keys_that_no_two_files_share_stay) {
     put_keyed("a" + extension, {5, 6, 7});
     put_keyed("b" + extension, {0, 1, 2});
     EXPECT_THAT(merged_keys(extension, {"a", "b"}), ElementsAre(5, 6, 7, 0, 1, 2));
-    put_keyed("c" + extension, {3, 1, 9});  // 1 happens to be a number
+    put_keyed("c" + extension, {3, 1, 9});  // key 1 happens to equal a record's number
     EXPECT_THAT(merged_keys(extension, {"a", "c"}), ElementsAre(5, 6, 7, 3, 1, 9));
     put_keyed("d" + extension, {1, 2, 3});
     put_keyed("e" + extension, {0, 10, 11});
