@@ -413,7 +413,7 @@ def pack_options() -> list[tuple[str, str, Any, str, str]]:
     """Returns (name, kind, default, bounds, meaning) of each option of `pack`."""
 
 def image_options() -> list[tuple[str, str, Any, str, str]]:
-    """The same of the image options of `im2rec`, with the defaults of MXNet's proposal."""
+    """As `pack_options`, for the image options of `im2rec`."""
 
 def progress_line(verb: str, things: str, done: int, total: int, seconds: float) -> str: ...
 
