@@ -69,9 +69,10 @@ Array warp_affine(const Pixels& pixels, const std::array<double, 6>& matrix, int
   const CvInterpolation chosen = interpolation_of(interpolation);
   constexpr int64_t kMostSide = 32766;
   if (std::max(from.height, from.width) > kMostSide) {
-    throw InvalidArgumentError("the image is too large to warp",
-                               {.expected = "sides up to " + std::to_string(kMostSide),
-                                .found = shape_text(from.height, from.width, from.channels)});
+    throw InvalidArgumentError(
+        "the image is too large to warp",
+        {.expected = "a height and width of at most " + std::to_string(kMostSide),
+         .found = shape_text(from.height, from.width, from.channels)});
   }
   const GilReleased released;
   NewImage to = new_pixels({height, width}, from.channels);

@@ -45,7 +45,7 @@ NewImage decoded(const EncodedImage& encoded, const ImageInfo& info, int64_t cha
     return image;
   }
   if (info.bits > 8) {
-    throw UnsupportedError("the image has more than 8 bits a channel",
+    throw UnsupportedError("the image has more than 8 bits per channel",
                            {.found = fmt::format("{} bits", info.bits),
                             .remedy = "Read it as grey or colour, which keeps the upper 8 bits"});
   }

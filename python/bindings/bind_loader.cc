@@ -203,7 +203,8 @@ class LoaderHandle : public CoreHandle<Loader> {
   Engine::Next take(uint64_t turn, std::chrono::milliseconds timeout) {
     if (turn != turn_) {
       throw StateError(
-          "this iterator has expired: the loader has a newer iterator, or its position was set",
+          "this iterator has expired, because the loader has a newer iterator or the loader's "
+          "position was set",
           {.remedy = "Use one iterator of a loader at a time"});
     }
     if (core_->phase() == Engine::Phase::kOver) return {.status = Engine::Status::kEndOfEpoch};

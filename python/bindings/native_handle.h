@@ -110,7 +110,7 @@ class WrittenFiles {
   auto with(Function function) {
     if (process_.is_parents()) {
       throw StateError("the file is being written by the parent process",
-                       {.path = uri_, .remedy = "Write another file in this process"});
+                       {.path = uri_, .remedy = "Write to a different file in this process"});
     }
     const std::lock_guard hold(mutex_);
     if (files_) return function(*files_);

@@ -125,7 +125,7 @@ TEST(DescribedImage, of_a_wrong_or_missing_size_is_refused) {
     EXPECT_THAT(error_of(coded, visible), HasSubstr("the image's visible size is out of range"));
   }
   EXPECT_THAT(error_of({INT64_MAX, INT64_MAX}, {1, 1}), HasSubstr("declares too many pixels"));
-  EXPECT_THAT(error_of({1, 65536}, {}), HasSubstr("a side that is too long"));
+  EXPECT_THAT(error_of({1, 65536}, {}), HasSubstr("a height or width that is too large"));
   EXPECT_THAT(error_of({}, {}), HasSubstr("does not declare the size of its images"));
 }
 

@@ -122,9 +122,9 @@ TEST(DecodeLimits, scans_that_cost_work_and_no_bytes_are_refused) {
   const std::string encoded = grey_jpeg(kSide, 490);
   EXPECT_LT(encoded.size(), 520'000u);
   const std::string error = error_of(encoded);
-  EXPECT_THAT(error, HasSubstr("scans visit its blocks too often"));
-  EXPECT_THAT(error, HasSubstr("expected at most 88498208 blocks in all scans"));
-  EXPECT_THAT(error, HasSubstr("found 1357894379, in an image of 2765569 blocks"));
+  EXPECT_THAT(error, HasSubstr("scans process its blocks too often"));
+  EXPECT_THAT(error, HasSubstr("expected at most 88498208 blocks in all scans together"));
+  EXPECT_THAT(error, HasSubstr("found 1357894379 blocks, for an image of 2765569 blocks"));
 }
 
 TEST(DecodeLimits, a_small_image_may_have_many_scans) {
@@ -137,9 +137,10 @@ TEST(DecodeLimits, a_side_may_have_65535_pixels) {
   };
   EXPECT_EQ(probe(as_bytes(png(1, 65535, false))).stored, (Size{1, 65535}));
   EXPECT_EQ(probe(as_bytes(bmp(65535, 1))).stored, (Size{65535, 1}));
-  EXPECT_THAT(refusal(png(1, 65536, false)), HasSubstr("at most 65535 pixels a side"));
+  EXPECT_THAT(refusal(png(1, 65536, false)),
+              HasSubstr("a height and width of at most 65535 pixels"));
   EXPECT_THAT(refusal(png(1, 65536, false)), HasSubstr("found 1 x 65536 (height x width)"));
-  EXPECT_THAT(refusal(bmp(-65536, 1)), HasSubstr("at most 65535 pixels a side"));
+  EXPECT_THAT(refusal(bmp(-65536, 1)), HasSubstr("a height and width of at most 65535 pixels"));
 }
 
 TEST(DecodeLimits, a_side_of_a_jpeg_may_have_65500_pixels) {
@@ -150,7 +151,7 @@ TEST(DecodeLimits, a_side_of_a_jpeg_may_have_65500_pixels) {
   };
   EXPECT_EQ(probe(as_bytes(jpeg(65500))).stored, (Size{8, 65500}));
   EXPECT_THAT(testing::refusal_of<DecodeError>([&] { probe(as_bytes(jpeg(65501))); }),
-              HasSubstr("at most 65500 pixels a side"));
+              HasSubstr("a height and width of at most 65500 pixels"));
 }
 
 }  // namespace

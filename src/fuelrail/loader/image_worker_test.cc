@@ -185,7 +185,7 @@ TEST(ImageWorker, the_first_image_that_loses_bits_and_the_first_that_loses_alpha
   }
   ASSERT_EQ(told.size(), 2u);
   EXPECT_THAT(told[0], HasSubstr("memory://lossy: record 1, offset "));
-  EXPECT_THAT(told[0], HasSubstr("16 bits a channel, of which only the upper 8 are kept"));
+  EXPECT_THAT(told[0], HasSubstr("16 bits per channel, of which only the upper 8 are kept"));
   EXPECT_THAT(told[1], HasSubstr("memory://lossy: record 2, offset "));
   EXPECT_THAT(told[1], HasSubstr("may have an alpha channel, which is dropped"));
 }
@@ -357,7 +357,7 @@ TEST(FieldPrograms, a_sample_has_127_image_fields_at_most) {
   const std::string error = testing::refusal_of<InvalidArgumentError>(
       [&] { field_programs(images_named(names), options); });
   EXPECT_THAT(error, HasSubstr("the dataset has too many image fields: expected at most 127, "
-                               "found 'camera127', which is number 128"));
+                               "found 'camera127', which is image field 128"));
 }
 
 // A container's images that nothing but its description makes images of.

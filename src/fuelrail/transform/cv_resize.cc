@@ -114,10 +114,11 @@ class ReadableRows {
 
 void require_not_too_long(Size input) {
   if (input.height <= kCvLongestSide && input.width <= kCvLongestSide) return;
-  throw UnsupportedError("the image has a side that is too long for this interpolation",
-                         {.expected = fmt::format("at most {} pixels a side", kCvLongestSide),
-                          .found = fmt::format("height {}, width {}", input.height, input.width),
-                          .remedy = "Split the image, or use nearest interpolation (0)"});
+  throw UnsupportedError(
+      "the image's height or width is too large for this interpolation",
+      {.expected = fmt::format("a height and width of at most {} pixels", kCvLongestSide),
+       .found = fmt::format("height {}, width {}", input.height, input.width),
+       .remedy = "Split the image, or use nearest interpolation (0)"});
 }
 
 template <int64_t kChannels>
