@@ -53,7 +53,7 @@ class LossWarnings {
   }
 
  private:
-  // Reads before it writes: a write for each image would slow down all threads.
+  // Reads the flag before writing it, because a write for each image would slow down all threads.
   static bool is_first(std::atomic<bool>& told) {
     return !told.load(std::memory_order_relaxed) && !told.exchange(true, std::memory_order_relaxed);
   }
@@ -63,7 +63,7 @@ class LossWarnings {
   std::atomic<bool> told_of_alpha_ = false;
 };
 
-// The part that the workers of one loader share.
+// The data that the workers of one loader share.
 struct ImageWork {
   std::shared_ptr<const Container> container;
   std::vector<FieldProgram> programs;  // one for each column

@@ -45,7 +45,7 @@ CvWay way_of(const CvResizeStep& step) {
   const double scale_x = cv_scale(step.input.width, step.output.width);
   const int64_t whole_y = whole_scale(scale_y);
   const int64_t whole_x = whole_scale(scale_x);
-  // Linear halving is done by area, which gives the same values with another rounding.
+  // Linear halving is done by area, which gives the same values but rounds them differently.
   const bool halves =
       step.interpolation == CvInterpolation::kLinear && whole_y == 2 && whole_x == 2;
   const bool area = step.interpolation == CvInterpolation::kArea && scale_y >= 1 && scale_x >= 1;
