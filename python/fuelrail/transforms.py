@@ -187,10 +187,10 @@ class Pad(Transform):
     """Adds margins to the image.
 
     padding: pixels on each side, or (left and right, top and bottom), or (left, top, right,
-    bottom). fill: a level from 0 to 255, or (red, green, blue), for "constant". padding_mode: "constant",
-    "edge" (repeats the edge pixel), "reflect" (mirrors without repeating the edge pixel:
-    3 2 | 1 2 3) or "symmetric" (mirrors and repeats the edge pixel: 2 1 | 1 2 3). If the padding is
-    wider than the image, mirroring repeats, as in numpy.pad.
+    bottom). padding_mode: "constant", "edge" (repeats the edge pixel), "reflect" (mirrors without
+    repeating the edge pixel: 3 2 | 1 2 3) or "symmetric" (mirrors and repeats the edge pixel:
+    2 1 | 1 2 3). If the padding is wider than the image, mirroring repeats, as in numpy.pad.
+    fill: for "constant", a level from 0 to 255, or (red, green, blue).
     """
 
     padding: int | Sequence[int]
@@ -248,10 +248,10 @@ class RandomAffine(Transform):
     """Rotates clockwise, translates, scales and shears the image at random, keeping its size.
 
     degrees: (min, max), or a number d for (-d, d); 0 for no rotation. translate: the largest shifts
-    in either direction, as fractions of (width, height); shifts are whole pixels. scale: (min,
-    max). shear: in degrees, a number s for (-s, s) along x, or (min, max) along x, or (min x, max x,
-    min y, max y). interpolation, center, fill, padding_mode and the formula: as in RandomRotation,
-    with the matrix of torchvision.transforms.functional.affine.
+    in either direction, as fractions of (width, height); shifts are whole pixels.
+    scale: (min, max). shear: in degrees, a number s for (-s, s) along x, or (min, max) along x, or
+    (min x, max x, min y, max y). interpolation, center, fill, padding_mode and the formula: as in
+    RandomRotation, with the matrix of torchvision.transforms.functional.affine.
     """
 
     degrees: float | Sequence[float]

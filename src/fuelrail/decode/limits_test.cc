@@ -1,5 +1,5 @@
-// Small files that claim large images: what their bytes cannot hold, and what takes too much work,
-// is refused before memory is touched; the smallest files of real encoders are not.
+// Small files that declare large images. An image that the bytes cannot hold, or that takes too
+// much work, is refused before memory is touched. The smallest files of real encoders are accepted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using testing::DecodeAttempt;
 using ::testing::HasSubstr;
 using namespace std::string_literals;
 
-constexpr int64_t kSide = 13300;  // of nearly as many pixels as there may be
+constexpr int64_t kSide = 13300;  // nearly the largest allowed number of pixels
 
 std::string be(uint32_t value, int bytes) {
   std::string text;
@@ -55,8 +55,8 @@ std::string segment(char marker, const std::string& payload) {
   return std::string{'\xff', marker} + be(static_cast<uint32_t>(payload.size()) + 2, 2) + payload;
 }
 
-// A grey JPEG of one level: a bit a block for the first coefficients, all 0, and further scans that
-// say of runs of 16,384 blocks, in 15 bits, that they have no others.
+// A grey JPEG of one level. Its first scan has one bit for each block's first coefficient, which is
+// 0. Each further scan declares in 15 bits that a run of 16,384 blocks has no other coefficients.
 std::string grey_jpeg(int64_t side, int empty_scans) {
   const int64_t blocks = (side + 7) / 8 * ((side + 7) / 8);
   const auto bits = [](int64_t count) {
@@ -76,7 +76,7 @@ std::string grey_jpeg(int64_t side, int empty_scans) {
   return text + "\xff\xd9";
 }
 
-// Of the first columns of all rows.
+// Returns the error of decoding the first columns of all rows.
 std::string error_of(const std::string& encoded) {
   const ImageInfo info = probe(as_bytes(encoded));
   DecodeAttempt attempt(encoded, info, {0, 0, info.stored.height, 8}, *make_decoder());

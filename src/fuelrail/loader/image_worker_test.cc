@@ -86,7 +86,7 @@ std::string message_of(const std::exception_ptr& error) {
   }
 }
 
-// What the row should hold, from the whole decoded image.
+// The expected row, computed from the whole decoded image.
 std::vector<uint8_t> expected_image(Bytes jpeg, const Transforms& transforms, const Philox& random,
                                     uint32_t leader = 0) {
   const ImageInfo info = probe(jpeg);
@@ -153,7 +153,7 @@ TEST(ImageWorker, an_image_above_the_pixel_limit_is_refused) {
   EXPECT_THAT(message_of(rows.tasks()[0].error), HasSubstr("100"));
 }
 
-// As loaders give it to their workers.
+// A cancelled task, as loaders pass it to their workers.
 TEST(ImageWorker, a_row_that_is_not_wanted_any_more_is_not_decoded) {
   const auto set = make_image_set("memory://worker/stop.rec", 2);
   Rows rows(set.container, training_options(), 2);
@@ -360,7 +360,7 @@ TEST(FieldPrograms, a_sample_has_127_image_fields_at_most) {
                                "found 'camera127', which is image field 128"));
 }
 
-// A container's images that nothing but its description makes images of.
+// A container whose records are images only by its description of them.
 class DescribedImages {
  public:
   DescribedImages() : codec_{.format = &testing::kInventedFormat, .coded = {2, 4}} {
@@ -411,7 +411,7 @@ TEST(ImageWorker, an_absent_codec_library_ends_a_run_that_skips_bad_records) {
   EXPECT_THAT(error, HasSubstr("Install 'invented'"));
 }
 
-// What every worker promises.
+// The contract of every worker.
 struct ImageWorkers {
   static std::vector<WorkerCase> cases() {
     const auto set = make_image_set("memory://worker/conformance.rec", 6, /*broken=*/4);
