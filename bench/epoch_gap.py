@@ -2,15 +2,15 @@
 
     .venv/bin/python bench/epoch_gap.py [FILE.rec] [--records 1600] [--epochs 40] [--threads 2]
 
-FILE: any packed file, whose first RECORDS records are an epoch; default: the photographs of ../shared/data/imagenet-sample,
-twice, packed with resize=256.
-The job is that of bench/loader.py, for two kinds of user: one takes batches as fast as they come; the other works on each
-batch for twice as long as the loader needs to make it (a sleep in place of the accelerator), so that the loader is ahead. Both
-also run with skipped epochs (`set_epoch` two further on), which the loader cannot prefetch: this is the cost of a loader
-that prefetches only within epochs.
+FILE: any packed file; its first RECORDS records are an epoch. Default: the photographs of ../shared/data/imagenet-sample,
+repeated and packed with resize=256.
+The job is the one of bench/loader.py, for two kinds of user. One takes batches as fast as they come. The other works on each
+batch for twice as long as the loader needs to make it (it sleeps instead of using an accelerator), so that the loader is ahead.
+Both also run only every second epoch, chosen by `set_epoch`. The loader cannot prefetch an epoch that is chosen in this way, so
+this measures the cost of a loader that prefetches only within epochs.
 
-"step" is the time between two batches of an epoch, "gap" the time between the last batch of an epoch and the first of the
-next, and "over" the gap minus the run's median step: the cost of an epoch's end. Results go to
+"step" is the time between two batches of an epoch. "gap" is the time between the last batch of an epoch and the first of the
+next. "over" is the gap minus the run's median step: the cost of an epoch's end. Results go to
 bench/results/epoch-gap-<cpu>-<date>.json and .md.
 """
 
@@ -33,12 +33,12 @@ MOST_MS = 20.0
 
 
 def sample(records: int = 1600) -> pathlib.Path:
-    """The photographs, repeated and packed; packed only on the first call."""
+    """Returns the file of the repeated photographs, and packs it if it does not exist."""
     folder = WORK / "epoch-gap"
     path = folder / "all.rec"
     if not path.exists():
         if not SAMPLE.is_dir():
-            sys.exit(f"bench: {SAMPLE} does not exist; name a packed file")
+            sys.exit(f"bench: {SAMPLE} does not exist; give the path of a packed file")
         folder.mkdir(parents=True, exist_ok=True)
         photographs = itertools.cycle(sorted(SAMPLE.glob("*.JPEG")))
         lines = [f"{i}\t0\t{p}\n" for i, p in enumerate(itertools.islice(photographs, records))]
@@ -61,7 +61,7 @@ def make(data: fr.Dataset, threads: int) -> fr.Loader:
 def measure(
     loader: fr.Loader, epochs: int, work: Callable[[], None], stride: int
 ) -> dict[str, float]:
-    """Measures in milliseconds. `stride`: 1 runs consecutive epochs, more skips to epochs that were not prefetched."""
+    """Measures in milliseconds. `stride`: 1 runs consecutive epochs; 2 skips to epochs that were not prefetched."""
     steps: list[float] = []
     gaps: list[float] = []
     first = loader.state_dict()["epoch"]

@@ -1,16 +1,16 @@
-"""Measures batches of random FFRecord records: fuelrail, the original and plain reads, interleaved in one run.
+"""Measures reading batches of random FFRecord records: fuelrail, the original and plain reads, interleaved in one run.
 
     ./run bench ffrecord                                  the whole run
     ./run bench ffrecord --original .../bin/python        also measures the original, which that interpreter imports as `ffrecord`
-    ./run bench ffrecord --quick                          fewer rounds and records: a rough figure, not a result
+    ./run bench ffrecord --quick                          fewer rounds and records, for a rough figure only
 
 The batches have 4, 64 and 1,024 records of 1 KB, 100 KB and 1 MB (1 KB is 1,024 bytes). They are read with a warm and with a
 dropped page cache, with and without checksums. Contenders are separate processes (bench/peers/ffrecord_reader.py) that read the
-same records in the same order. Each round runs all contenders in turn, and each contender begins equally often. The plain ways
+same records in the same order. Each round runs all contenders in turn, and each contender begins equally often. The plain reads
 are one `os.pread` per record, and one `os.preadv` per record into new NumPy memory; with checksums they call `zlib.crc32`. A
 ratio is the median over the rounds of the ratio within the round; its spread is half the distance between the quartiles.
 
-The cache is dropped before each turn, with posix_fadvise(DONTNEED) on the file and, as root, /proc/sys/vm/drop_caches. The
+The cache is dropped before each turn by posix_fadvise(DONTNEED) on the file and, if run as root, by /proc/sys/vm/drop_caches. The
 caches of the device and of a virtual machine's host are not dropped. Results go to bench/results/ffrecord-<cpu>-<date>.json and .md.
 """
 
@@ -33,8 +33,8 @@ from fuelrail.ffrecord import FileWriter
 
 SIZES = (1 << 10, 100 << 10, 1 << 20)  # bytes per record
 BATCHES = (4, 64, 1024)
-FEWEST, MOST = 1280, 65536  # number of records in a file
-FILE_BYTES = 400 << 20  # limited by MOST and FEWEST records
+FEWEST, MOST = 1280, 65536  # limits of the number of records in a file
+FILE_BYTES = 400 << 20  # of a file, if FEWEST and MOST allow it
 FUELRAIL, ORIGINAL, PLAIN = "fuelrail", "the original", ("os.pread", "os.preadv")
 NOT_INSTALLED = "not installed"
 DROP_CACHES = pathlib.Path("/proc/sys/vm/drop_caches")
@@ -102,7 +102,7 @@ def request(batches: list[list[int]], check: bool, **more: bool) -> str:
 
 
 def draw(records: int, batch: int, turn_records: int, seed: str) -> list[list[int]]:
-    """The batches of a turn. A record occurs at most once in a batch, and at most once in a turn if the file has enough records."""
+    """Returns the batches of a turn. A record occurs at most once in a batch and, if the file has enough records, in a turn."""
     dice, left, batches = random.Random(seed), [], []
     for _ in range(max(1, turn_records // batch)):
         if len(left) < batch:
@@ -112,7 +112,7 @@ def draw(records: int, batch: int, turn_records: int, seed: str) -> list[list[in
 
 
 def check_same(peers: dict[str, Contender], records: int) -> None:
-    """Runs an uncounted turn, and checks that all contenders read the same bytes."""
+    """Runs a turn that is not measured, and checks that all contenders read the same bytes."""
     for check in (False, True):
         asked = request(draw(records, max(BATCHES), 0, "same"), check, digest=True)
         found = {name: peer.run(asked, keep=False)["digest"] for name, peer in peers.items()}
@@ -220,7 +220,7 @@ def pair(value: list[float], digits: int = 2) -> str:
 
 
 def expectations(rows: list[dict[str, Any]]) -> list[str]:
-    """The expectations of docs/benchmarks.md, each with the row of the least ratio."""
+    """The comparisons in docs/benchmarks.md, each with the row that has the smallest ratio."""
 
     def least(name: str, text: str, **wanted: object) -> str:
         chosen = [r for r in rows if all(r[key] == value for key, value in wanted.items())]
@@ -312,7 +312,7 @@ def report(results: dict[str, Any]) -> str:
 def file_system(directory: pathlib.Path) -> str:
     command = ["stat", "--file-system", "--format=%T", str(directory)]
     name = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    return "ext2, 3 or 4" if name == "ext2/ext3" else name  # they share one number
+    return "ext2, 3 or 4" if name == "ext2/ext3" else name  # they share one name
 
 
 def parsed() -> argparse.Namespace:
@@ -330,7 +330,7 @@ def parsed() -> argparse.Namespace:
         "--original",
         metavar="PYTHON",
         default=sys.executable,
-        help="interpreter that can import the original (default: this one)",
+        help="Python interpreter that can import the original (default: the current one)",
     )
     parser.add_argument(
         "--quick",
@@ -338,11 +338,18 @@ def parsed() -> argparse.Namespace:
         help="run 2 rounds of fewer batches, drop only the cache of the file, and write nothing to bench/results",
     )
     parser.add_argument(
-        "--sizes", type=int, nargs="+", default=SIZES, metavar="BYTES", help="record sizes to measure"
+        "--sizes",
+        type=int,
+        nargs="+",
+        default=SIZES,
+        metavar="BYTES",
+        help="record sizes to measure",
     )
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="also write the results to FILE")
+    parser.add_argument(
+        "--json", type=pathlib.Path, metavar="FILE", help="also write the results to FILE"
+    )
     options = parser.parse_args()
-    # The most that a turn reads (but at least one batch), as bytes and records: warm, dropped.
+    # The limits of a turn, as (bytes, records), for a warm and for a dropped cache. A turn reads at least one batch.
     options.turn = ((512 << 20, 1 << 16), (64 << 20, 1 << 10))
     if options.quick:
         options.rounds, options.turn = 2, ((16 << 20, 1 << 10), (4 << 20, 1 << 8))
@@ -357,7 +364,9 @@ def main() -> int:
     options.dir.mkdir(parents=True, exist_ok=True)
     wanted = max(size * records_of(size, options.quick) for size in options.sizes)
     if shutil.disk_usage(options.dir).free < wanted + (64 << 20):
-        sys.exit(f"bench: {options.dir} has no room for {wanted >> 20} MiB; name another folder with --dir")
+        sys.exit(
+            f"bench: {options.dir} has no room for {wanted >> 20} MiB; choose a different folder with --dir"
+        )
     readers: dict[str, Any] = {}
     results: dict[str, Any] = {
         "command": " ".join(["./run bench ffrecord", *sys.argv[1:]]),

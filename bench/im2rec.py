@@ -1,15 +1,15 @@
 """Measures packing: `fuelrail im2rec`, MXNet's im2rec.py, bare libjpeg-turbo and a plain copy, interleaved in one run.
 
     ./run bench im2rec                  the whole run, on ../shared/data/imagenet-sample
-    ./run bench im2rec --quick          fewer rounds and images: a rough figure, not a result
+    ./run bench im2rec --quick          fewer rounds and images, for a rough figure only
 
-Two jobs run on the same list. "Encoded anew": resize to shorter side 256 (bilinear) and encode as JPEG of quality 95. "Passed
-through": store the files unchanged. Both commands are timed as whole processes, from start to exit, on two threads (MXNet: two
-processes that read and encode). The limit of the first job is decoding by libjpeg-turbo, the same resize and encoding, on two
-threads, all in memory (bench/limit/pack_limit.cc). The limit of the second job is a program that copies the files into one
-file and waits for the disk, as `fuelrail` does (MXNet does not). Each round runs all contenders in turn. A ratio is the median
-over the rounds of the ratio within the round; its spread is half the distance between the quartiles. Results go to
-bench/results/im2rec-<cpu>-<date>.json and .md.
+Two jobs run on the same list. "Encoded anew": resize to a shorter side of 256 (bilinear) and encode as JPEG of quality 95.
+"Passed through": store the files unchanged. Both commands are timed as whole processes, from start to exit, on two threads
+(MXNet: two processes that read and encode). The first job is compared with a limit: decoding by libjpeg-turbo, the same
+resize and the same encoding, on two threads and all in memory (bench/limit/pack_limit.cc). The limit of the second job is a
+program that copies the files into one file and waits until it is on the disk, as `fuelrail` does (MXNet does not). Each round
+runs all contenders in turn. A ratio is the median over the rounds of the ratio within the round; its spread is half the
+distance between the quartiles. Results go to bench/results/im2rec-<cpu>-<date>.json and .md.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ def listing(images: int) -> pathlib.Path:
 
 
 def timed(work: Callable[[], Any]) -> float:
-    os.sync()  # no contender waits for the unwritten data of another
+    os.sync()  # so that no contender waits for data that a different one wrote
     begin = time.perf_counter()
     work()
     return time.perf_counter() - begin
 
 
 def command(who: str, folder: pathlib.Path, job: str) -> list[str]:
-    """The command line, which is the same for both, as MXNet's."""
+    """The command line of one of the two commands. Both take the same arguments."""
     words = [str(folder / "all"), f"{SAMPLE}/", *JOBS[job], "--num-thread", str(THREADS)]
     if who == OURS:
         return [str(pathlib.Path(sysconfig.get_path("scripts")) / "fuelrail"), "im2rec", *words]
@@ -104,13 +104,13 @@ def copy(folder: pathlib.Path) -> float:
 
 
 def check_same(folder: pathlib.Path) -> int:
-    """Checks that both commands pass through the same bytes. Returns: the size of the file."""
+    """Checks that both commands write the same file when they pass images through. Returns: its size."""
     made = []
     for who in (OURS, MXNET):
         run_command(who, folder, "passed through")
         made.append((folder / "all.rec").read_bytes())
     if made[0] != made[1]:
-        sys.exit("bench: the passed-through files of the two commands differ")
+        sys.exit("bench: the two commands wrote different files when they passed images through")
     return len(made[0])
 
 

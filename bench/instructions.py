@@ -1,11 +1,11 @@
-"""Counts the instructions of a fixed epoch of 64 images, which are repeatable where times are not.
+"""Counts the instructions of a fixed epoch of 64 images. Counts are repeatable; times are not.
 
-    ./run bench --check              counts, and compares with bench/results/instructions.json; fails above 1 %
+    ./run bench --check              compares the count with bench/results/instructions.json; fails if they differ by > 1 %
     ./run bench --check --update     stores the count
 
 Runs one thread that reads with pread and calls the loader's worker directly (bench/instructions/), under valgrind's callgrind.
-Valgrind emulates the same processor on every machine, at best one with AVX2, so a count belongs to an instruction set, not to a
-machine; it is stored under the name of the instruction set. The count also depends on the compiler and on libjpeg-turbo, so
+Valgrind emulates the same processor on every machine, with at most AVX2. A count therefore depends on the instruction set, not on
+the machine, and is stored under the name of the instruction set. The count also depends on the compiler and on libjpeg-turbo, so
 their versions are stored with it.
 """
 
@@ -26,8 +26,8 @@ from typing import Any
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STORED = ROOT / "bench" / "results" / "instructions.json"
 LIMIT = 0.01
-SMALLEST_PART = 0.002  # least share of all instructions of a function that is stored
-SHOWN = 12  # functions that differ most
+SMALLEST_PART = 0.002  # a function with a smaller share of all instructions is not stored
+SHOWN = 12  # number of functions with the largest differences that are printed
 
 
 def self_costs(lines: Iterable[str]) -> dict[str, int]:
@@ -125,12 +125,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--check", action="store_true", help="accepted and ignored: ./run bench passes it on")
-    parser.add_argument("--update", action="store_true", help="store the count instead of comparing it")
+    parser.add_argument(
+        "--check", action="store_true", help="ignored; accepted because ./run bench passes it on"
+    )
+    parser.add_argument(
+        "--update", action="store_true", help="store the count instead of comparing it"
+    )
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     options = parser.parse_args()
     if shutil.which("valgrind") is None:
-        sys.exit("bench: valgrind is not installed. Install it with: sudo apt-get install -y valgrind")
+        sys.exit(
+            "bench: valgrind is not installed. Install it with: sudo apt-get install -y valgrind"
+        )
     stored: dict[str, Any] = json.loads(STORED.read_text()) if STORED.exists() else {}
     now = count(options.build)
     target = now["target"]
@@ -147,7 +153,9 @@ def main() -> int:
         return 1
     if lines := differences(now, stored[target]):
         print("\n".join(lines))
-        print("If the change is intended, run ./run bench --check --update and give the reason in the commit")
+        print(
+            "If the change is intended, run ./run bench --check --update and give the reason in the commit"
+        )
         return 1
     change = now["instructions"] / stored[target]["instructions"] - 1
     print(f"{target}: {now['instructions']:,} instructions, {change:+.3%} to the stored count")

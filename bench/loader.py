@@ -1,12 +1,12 @@
 """Measures loader throughput: fuelrail, a Pillow pipeline in torch's DataLoader, and the limit, interleaved in one run.
 
     ./run bench                  the whole run, on ../shared/data/imagenet-sample
-    ./run bench --quick          fewer rounds and records: a rough figure, not a result
+    ./run bench --quick          fewer rounds and records, for a rough figure only
     ./run bench --threads 1      one thread for each contender instead of two
     ./run bench --dali           also measures NVIDIA DALI, in its own virtual environment (.cache/peers/dali, 1.1 GB)
 
 The job: random-resized-crop 224, horizontal flip, normalise, float32 NCHW batches of 256. It runs on the unchanged
-photographs and on photographs packed with `--resize 256`. Every contender is a separate process (bench/peers/), and each
+photographs, and on photographs packed with `--resize 256`. Every contender is a separate process (bench/peers/), and each
 round runs all contenders in turn (bench/rounds.py). A ratio is the median over the rounds of the ratio within the round; its
 spread is half the distance between the quartiles. Results go to bench/results/loader-<cpu>-<date>.json and .md.
 """

@@ -1,5 +1,5 @@
-"""Checks that ImageRecordIter and ImageDetRecordIter give the same order, labels and pixels as MXNet 1.9.1's, on real
-photographs.
+"""Checks on real photographs that ImageRecordIter and ImageDetRecordIter give the same order, labels and pixels as those of
+MXNet 1.9.1.
 
     ./run bench mxnet_equality [--photographs N]
 
@@ -87,7 +87,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 def pack(photographs: int) -> pathlib.Path:
-    """Packs a file with one label per image, and a file with a label header and one or two boxes per image."""
+    """Packs two files: one with a label per image, and one with a label header and one or two boxes per image."""
     folder = WORK / f"equality-{photographs}"
     folder.mkdir(parents=True, exist_ok=True)
     names = sorted(path.name for path in SAMPLE.glob("*.JPEG"))[:photographs]
@@ -120,7 +120,7 @@ def rows_of(who: str, python: str, folder: pathlib.Path) -> dict[str, list[dict[
 def differences(
     ours: list[dict[str, Any]], theirs: list[dict[str, Any]], rounded: bool
 ) -> list[str]:
-    """Ignores the filler rows of a last batch that is not rounded: MXNet leaves old memory in them, and reports none."""
+    """Drops the filler rows of a last batch that is not rounded: MXNet leaves old memory in them and does not report them."""
     if len(ours) != len(theirs):
         return [f"{len(ours)} batches, MXNet {len(theirs)}"]
     labels = rows = 0

@@ -1,13 +1,13 @@
-"""Measures ImageRecordIter, MXNet's own, the native loader and a Pillow pipeline, interleaved in one run.
+"""Measures fuelrail's ImageRecordIter, MXNet's ImageRecordIter, fuelrail.Loader and a Pillow pipeline, interleaved in one run.
 
     ./run bench recordio                 the whole run, on ../shared/data/imagenet-sample
-    ./run bench recordio --quick         fewer rounds and records: a rough figure, not a result
+    ./run bench recordio --quick         fewer rounds and records, for a rough figure only
 
-The job: shuffle by the index, random-resized-crop 224 (OpenCV's bilinear, not antialiased), mirror, mean and deviation, float32
-NCHW batches of 256. It runs on the unchanged photographs and on photographs packed with `--resize 256`; all contenders read the
-same file. One program runs both ImageRecordIters (bench/peers/image_record_iter.py). MXNet 1.9.1 has its own environment
-(.cache/peers/mxnet) and chooses its own number of threads: one on two cores, whatever is requested. bench/loader.py explains
-ratios and spreads. Results go to bench/results/recordio-<cpu>-<date>.json and .md.
+The job: shuffle by the index, random-resized-crop 224 (OpenCV's bilinear, not antialiased), mirror, mean and deviation,
+float32 NCHW batches of 256. It runs on the unchanged photographs and on photographs packed with `--resize 256`; all
+contenders read the same file. One program runs both ImageRecordIters (bench/peers/image_record_iter.py). MXNet 1.9.1 has its
+own environment (.cache/peers/mxnet) and chooses its number of threads itself: on two cores it uses one, whatever is
+requested. bench/loader.py explains ratios and spreads. Results go to bench/results/recordio-<cpu>-<date>.json and .md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Shared code of the benchmarks: contenders that take turns, their statistics, the machine's description, and results.
 
-A contender is a separate process (bench/peers/) that answers "run epoch E". Each round runs all contenders in turn and begins
-with another contender, so that disturbances of the machine affect all of them equally.
+A contender is a separate process (bench/peers/) that runs the epochs it is asked for. Each round runs all contenders in turn and
+begins with a different contender, so that disturbances of the machine affect all of them equally.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ BATCH, SIDE = 256, 224
 def options_of(
     description: str | None, counted: str, rounds: int, quick: tuple[int, int], *more: Any
 ) -> argparse.Namespace:
-    """Parses --COUNTED, --rounds, --quick and `more`, as (name, settings). `quick`: the values of the first two with --quick."""
+    """Parses --COUNTED, --rounds, --quick and `more`, pairs (name, settings). `quick`: --COUNTED and --rounds with --quick."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -66,11 +66,14 @@ def options_of(
     return options
 
 
-THREADS = ("--threads", {"type": int, "default": 2, "help": "threads of each contender (default 2)"})
+THREADS = (
+    "--threads",
+    {"type": int, "default": 2, "help": "threads of each contender (default 2)"},
+)
 
 
 def begun(command: str, options: argparse.Namespace, *counted: str) -> dict[str, Any]:
-    """The first entries of the results."""
+    """The entries with which all results begin."""
     return {
         "command": " ".join([command, *sys.argv[1:]]),
         **{name: getattr(options, name) for name in (*counted, "rounds")},
@@ -79,7 +82,7 @@ def begun(command: str, options: argparse.Namespace, *counted: str) -> dict[str,
 
 
 def turns(everybody: Sequence[T], rounds: int) -> Iterator[tuple[int, T]]:
-    """Yields (round, contender), with rounds from 1; each round begins with another contender."""
+    """Yields (round, contender). Rounds count from 1, and each begins with a different contender."""
     for number in range(1, rounds + 1):
         first = number % len(everybody)
         for who in [*everybody[first:], *everybody[:first]]:
@@ -120,10 +123,10 @@ class Contender:
         return answer
 
     def settle(self) -> None:
-        """Waits until the contender and its children are idle: most contenders read ahead into the next epoch, and would
-        take the processor from the next contender."""
+        """Waits until the contender and its children are idle. Most contenders read ahead into the next epoch, which would
+        take processor time from the next contender."""
         used, deadline = 0, time.monotonic() + 30
-        while abs(used - (used := cpu_ticks(self._process.pid))) > 1:  # of 10 ticks per core
+        while abs(used - (used := cpu_ticks(self._process.pid))) > 1:  # a busy core uses 10
             if time.monotonic() > deadline:
                 sys.exit(f"bench: {self.name} is still busy 30 s after its epoch")
             time.sleep(0.1)
@@ -148,7 +151,7 @@ def run_epochs(everybody: list[Contender], rounds: int) -> dict[str, Any]:
     for number, contender in turns(everybody, rounds):
         answer = contender.run(
             1000 + 2 * number
-        )  # an epoch number: the same order, and the same crop boxes, for all contenders
+        )  # an epoch number, which gives all contenders the same order and the same crop boxes
         contender.settle()
         speed = answer["images"] / answer["seconds"]
         print(f"  round {number}/{rounds}  {contender.name}: {speed:.0f} img/s", flush=True)
@@ -158,7 +161,7 @@ def run_epochs(everybody: list[Contender], rounds: int) -> dict[str, Any]:
 
 
 def prepare(records: int) -> dict[str, pathlib.Path]:
-    """Packs the photographs, repeated, unchanged and with --resize 256; also writes the packed images as files."""
+    """Packs the repeated photographs, once unchanged and once with --resize 256. Also writes the packed images as files."""
     if not SAMPLE.is_dir():
         sys.exit(f"bench: {SAMPLE} does not exist; the benchmark needs its photographs")
     photographs = sorted(SAMPLE.glob("*.JPEG"))
@@ -200,7 +203,7 @@ def prepare(records: int) -> dict[str, pathlib.Path]:
 
 
 def peer_python(peer: str) -> str:
-    """The interpreter of a peer's own environment. Creates the environment from bench/peers/PEER.txt if it does not exist."""
+    """Returns the interpreter of a peer's own environment, which is created from bench/peers/PEER.txt if it does not exist."""
     environment = ROOT / ".cache" / "peers" / peer
     python = environment / "bin" / "python"
     if not python.exists():
@@ -212,7 +215,7 @@ def peer_python(peer: str) -> str:
 
 
 def best_pillow_workers(source: pathlib.Path, records: int, threads: int) -> int:
-    """Measures one epoch for each worker count, after a warm-up epoch. Returns: the fastest count; 1 for one thread."""
+    """Measures one epoch for each worker count, after a warm-up epoch. Returns: the fastest count; 1 if only one thread is used."""
     if threads == 1:
         return 1
     speeds = {}

@@ -1,11 +1,11 @@
-"""Scaled decoding compared with full decoding: difference of the pixels, and processor time.
+"""Compares scaled decoding with full decoding: the difference of the pixels, and processor time.
 
-    python bench/scaled_decode.py [FOLDER]        default: ../shared/data/imagenet-sample, about 2 minutes
-    python bench/scaled_decode.py --enlarged 50   50 of them, enlarged to 12 megapixels (4,000 x 3,000)
+    python bench/scaled_decode.py [FOLDER]        default: ../shared/data/imagenet-sample, takes about 2 minutes
+    python bench/scaled_decode.py --enlarged 50   50 of the images, enlarged to 12 megapixels (4,000 x 3,000)
 
 The JPEGs in FOLDER are packed as they are and loaded with `scaled_decode` off and on, in turn, by one thread. Enlarged images
-are resampled by Lanczos, get noise of 4 levels (a camera's, which enlarging does not add), and are stored at quality 90. PSNR
-compares images decoded at a smaller scale with the same crop of the full decode (uint8, all channels).
+are resampled by Lanczos, get noise of 4 levels (like a camera's, because enlarging removes noise), and are stored at quality 90.
+PSNR compares images that were decoded at a smaller scale with the same crops of fully decoded images (uint8, all channels).
 Processor time is that of the whole process in user mode; its ratio is the median over the rounds of the ratio within the
 round. Results go to bench/results/scaled-decode-<cpu>-<date>.md and .json.
 """
@@ -114,7 +114,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", nargs="?", default=SAMPLE, type=pathlib.Path)
-    parser.add_argument("--enlarged", type=int, help="so many of the images, at 12 megapixels")
+    parser.add_argument("--enlarged", type=int, help="number of images to enlarge to 12 megapixels")
     options = parser.parse_args()
     paths = sorted(options.folder.glob("*.[jJ][pP]*[gG]"))
     with tempfile.TemporaryDirectory() as work:

@@ -1,8 +1,8 @@
-# Sourced by ./run: installs system packages and .venv, again only if the files that list them have changed.
+# Sourced by ./run. Installs system packages and .venv, and repeats this only after the files that list them have changed.
 
 say() { printf '\n== %s\n' "$*"; }
 
-# quietly LOG COMMAND...: the command's output goes to LOG, and to the terminal only if it fails.
+# quietly LOG COMMAND...: writes the command's output to LOG. If the command fails, also prints the end of LOG.
 quietly() {
   local log="$1" status=0
   shift
@@ -20,7 +20,7 @@ as_root() {
 }
 
 # If ccache is installed (`setup` installs it), CMake compiles every tree through it, with a cache for this clone only.
-# Precompiled headers need the sloppiness.
+# Precompiled headers need CCACHE_SLOPPINESS.
 use_ccache() {
   command -v ccache >/dev/null || return 0
   export CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}" CCACHE_DIR="${CCACHE_DIR:-$PWD/.cache/ccache}"
@@ -40,7 +40,7 @@ find_python() {
   exit 1
 }
 
-# install_packages PACKAGE...: installs those Debian packages that are missing.
+# install_packages PACKAGE...: installs the Debian packages that are missing.
 install_packages() {
   local missing=() package
   for package in "$@"; do
@@ -70,7 +70,7 @@ setup() {
   mkdir -p .cache
   install_system_packages "$python"
   use_ccache
-  say "making .venv ($("$python" --version)) with the packages of tests/requirements.txt"
+  say "creating .venv ($("$python" --version)) with the packages of tests/requirements.txt"
   [ -x .venv/bin/python ] || quietly .cache/pip.log "$python" -m venv .venv
   quietly .cache/pip.log .venv/bin/python -m pip install --disable-pip-version-check -r tests/requirements.txt
   rm -f .cache/setup-*

@@ -1,6 +1,6 @@
 // A fixed epoch for counting instructions: one thread reads 64 images with pread, and the loader's
-// worker writes them into the rows of a batch, without the engine. The images are computed, so that
-// every machine has the same ones.
+// worker writes them into the rows of a batch, without the engine. The images are computed, so they
+// are the same on every machine.
 //
 //   fuelrail_instructions make FILE.rec     writes the images
 //   fuelrail_instructions run FILE.rec      runs the epoch, in the function `counted_epoch`
@@ -60,7 +60,7 @@ fuelrail::ImageOptions job() {
           fuelrail::Normalize{.mean = {0.485F, 0.456F, 0.406F}, .std = {0.229F, 0.224F, 0.225F}}}};
 }
 
-// All parts that an epoch needs, without those that start a thread.
+// All objects that an epoch needs, except those that start a thread.
 struct Epoch {
   explicit Epoch(const std::string& uri)
       : container(fuelrail::open_container(uri)),
@@ -75,7 +75,7 @@ struct Epoch {
             {.records = container->size(),
              .order = {.seed = kSeed, .shuffle = fuelrail::Shuffle::kFull, .batch_size = kBatch}}),
         framed(kBatch) {
-    std::memset(batch.column(0), 0, layout->total_bytes());  // its pages are mapped from now on
+    std::memset(batch.column(0), 0, layout->total_bytes());  // maps its pages
   }
 
   std::shared_ptr<const fuelrail::Container> container;
@@ -119,8 +119,8 @@ void run_batch(Epoch& epoch, const fuelrail::BatchPlan& plan) {
 
 }  // namespace
 
-// The function that callgrind counts (--toggle-collect). It has a C name, so that no compiler
-// changes it.
+// The function that callgrind counts (--toggle-collect). It has a C name, because compilers do
+// not change C names.
 extern "C" __attribute__((noinline)) void counted_epoch(void* opaque) {
   Epoch& epoch = *static_cast<Epoch*>(opaque);
   for (size_t done = 0; done < kImages;) {

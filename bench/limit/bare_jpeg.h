@@ -1,5 +1,5 @@
-// Direct calls of libjpeg-turbo, for the limits to compare fuelrail with: with libjpeg's own error
-// handling (an error ends the program) and without checks.
+// Direct calls of libjpeg-turbo, for the limits that fuelrail is compared with. They use libjpeg's
+// own error handling (an error ends the program) and make no checks.
 #pragma once
 
 // clang-format off
@@ -104,7 +104,7 @@ class BareEncoder {
       jpeg_write_scanlines(&info_, &row, 1);
     }
     jpeg_finish_compress(&info_);
-    if (bytes != bytes_) {  // it was too small, and libjpeg allocated a larger one
+    if (bytes != bytes_) {  // the buffer was too small, and libjpeg allocated a larger one
       free(bytes_);
       bytes_ = bytes;
       capacity_ = size;

@@ -1,12 +1,12 @@
 // The limit to compare the loader with: libjpeg-turbo's region decoding, and fuelrail's resize,
-// flip and normalisation into one preallocated batch, on the boxes that the loader would draw. All
-// records are in memory; there are no reads, checksums, queues, order or new memory.
+// flip and normalisation into one preallocated batch, with the boxes that the loader would draw.
+// All records are in memory. There are no reads, checksums or queues, no order and no allocations.
 //
 //   fuelrail_limit FILE.rec THREADS BATCH SIDE       reads one epoch number per line of standard
 //   input
 //
-// Answers each line with one JSON object: images, seconds, cpu_seconds, and separately the seconds
-// of decoding, resizing and writing, summed over the threads.
+// Answers each line with one JSON object: images, seconds, cpu_seconds, and three separate times
+// (decoding, resizing, writing) in seconds, summed over the threads.
 #include <fmt/format.h>
 
 #include <atomic>

@@ -1,9 +1,9 @@
 // The limit to compare packing with: libjpeg-turbo's decoding of whole images, OpenCV's bilinear
-// resize (transform/cv_resize.h) of the shorter side, and encoding. All files are in memory; there
-// are no reads, order or writing.
+// resize (transform/cv_resize.h) of the shorter side, and encoding. All files are in memory.
+// Nothing is read or written, and the images are in no order.
 //
-//   fuelrail_pack_limit FOLDER IMAGES THREADS SIDE QUALITY     IMAGES: how many of the folder's
-//   images, which are repeated; runs once per line of standard input
+//   fuelrail_pack_limit FOLDER IMAGES THREADS SIDE QUALITY     IMAGES: the number of
+//   images, for which the folder's images are repeated; runs once per line of standard input
 //
 // Answers each line with one JSON object: images, seconds, cpu_seconds, bytes.
 #include <fmt/format.h>

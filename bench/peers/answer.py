@@ -1,4 +1,4 @@
-"""Shared by all contenders of bench/rounds.py: answers each line of standard input, an epoch number, with measurements."""
+"""Shared by all contenders of bench/rounds.py: reads epoch numbers from standard input, and prints measurements of each epoch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def cpu_seconds() -> float:
 
 
 def memory_mib() -> float:
-    """Proportional set size of this process and its descendants: shared pages are counted once."""
+    """Proportional set size of this process and its descendants, which counts shared pages once."""
     kib = 0
     for pid in family(os.getpid()):
         for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
@@ -41,8 +41,8 @@ def serve(
     after: Callable[[], dict[str, object]] | None = None,
     before: Callable[[], object] | None = None,
 ) -> None:
-    """Answers requests until standard input ends. `batches(epoch)` yields the row counts of an epoch's batches; `start` is
-    printed once; `after()` adds values to every answer; `before()` is called before the clock starts."""
+    """Answers requests until standard input ends. `batches(epoch)` yields the number of rows of each batch of an epoch. `start`
+    is printed once. `after()` returns values that are added to each answer. `before()` is called before the clock starts."""
     print(json.dumps(start), flush=True)
     for line in sys.stdin:
         if before is not None:

@@ -1,6 +1,7 @@
-"""The contender NVIDIA DALI on the CPU: FILE.rec THREADS BATCH SIDE. Uses its record reader, fused decode and crop, and normaliser.
+"""The contender NVIDIA DALI on the CPU: FILE.rec THREADS BATCH SIDE.
 
-Between epochs its pipeline fills its queue of two batches; this head start is not corrected for.
+Uses DALI's record reader, fused decode and crop, and normaliser.
+Between epochs, DALI's pipeline fills its queue of two batches. The measurement does not correct for this head start.
 """
 
 from __future__ import annotations

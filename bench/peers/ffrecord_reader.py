@@ -1,8 +1,8 @@
 """A contender that reads records of an FFRecord file in one way: fuelrail | original | pread | preadv FILE.
 
-It prints a description of itself, or that the library is absent, and then answers requests, each a line of JSON:
-{"check": bool, "batches": [[index, ...], ...]}. Each batch is released before the next is read. With "digest" in the request,
-it measures nothing and answers with a checksum of the bytes.
+It prints a description of itself, or reports that the library is missing. Then it answers requests, each a line of JSON:
+{"check": bool, "batches": [[index, ...], ...]}. Each batch is released before the next is read. If the request has "digest",
+nothing is measured, and the answer is a checksum of the bytes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Read = Callable[[list[int]], list[Any]]
 
 
 def plain(path: str, read_one: Callable[[int, int, int], Any]) -> Callable[[bool], Read]:
-    """Reads each record with one system call; reads the table as the page of the format describes it."""
+    """Reads each record with one system call. The table is read as docs/formats/ffrecord.md describes."""
     file = os.open(path, os.O_RDONLY)
     (count,) = struct.unpack("<q", os.pread(file, 8, 4))
     crcs = array.array("I", os.pread(file, 4 * count, 12))
@@ -73,7 +73,7 @@ def way(name: str, path: str) -> tuple[Callable[[bool], Read], dict[str, str]]:
 
 
 def cpu_seconds() -> float:
-    usage = resource.getrusage(resource.RUSAGE_SELF)  # with all its threads
+    usage = resource.getrusage(resource.RUSAGE_SELF)  # of the process, with all threads
     return usage.ru_utime + usage.ru_stime
 
 

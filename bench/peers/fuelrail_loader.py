@@ -12,7 +12,7 @@ from answer import serve
 
 import fuelrail as fr
 
-PREFETCH = 2  # batches, the default
+PREFETCH = 2  # batches; the loader's default
 
 
 def peak_mib() -> float:
@@ -24,7 +24,7 @@ def main() -> None:
     path, threads, batch, side = sys.argv[1], *map(int, sys.argv[2:5])
     make = fr.torch.DataLoader
     torch.empty(1)
-    pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
+    pathlib.Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = peak_mib()
     begin = time.perf_counter()
     loader = make(
@@ -46,7 +46,7 @@ def main() -> None:
     def run(epoch: int) -> Iterator[int]:
         loader.set_epoch(
             epoch
-        )  # never the prefetched epoch: every epoch starts with no batches ready
+        )  # an epoch that is not prefetched, so that it starts with no batches ready
         for images, _ in loader:
             yield len(images)
 
@@ -55,7 +55,8 @@ def main() -> None:
         slot = batch * 3 * side * side * 4 / 2**20
         return {
             "growth_mib": peak_mib() - before,
-            "slots_mib": slot * (PREFETCH + 2),  # the number that the loader creates at first
+            "slots_mib": slot
+            * (PREFETCH + 2),  # the number of slots that the loader creates at first
             "fetch_ms_per_image": 1000 * stats.fetch.busy_seconds / stats.fetch.items,
             "process_ms_per_image": 1000 * stats.process.busy_seconds / stats.process.items,
             "limited_by": stats.limit,

@@ -42,8 +42,8 @@ def main() -> None:
     first = time.perf_counter() - begin
 
     def stand_inside_an_epoch() -> None:
-        """Discards fuelrail's batches that were read ahead past the epoch's end while nothing was measured: the next
-        reset drops them. MXNet does not read ahead there, and the native loader is given another epoch."""
+        """Discards the batches of the next epoch that fuelrail has read ahead outside of the measurement: the next reset drops
+        them. MXNet does not read ahead past an epoch's end, and fuelrail.Loader gets a different epoch number."""
         if who == "fuelrail":
             batches.reset()
             next(batches)

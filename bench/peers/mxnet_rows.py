@@ -1,4 +1,6 @@
-"""Writes the batches of MXNet's iterators: mxnet|fuelrail FOLDER CASES.json OUT. Rows are hashed, labels are kept.
+"""Writes the batches of MXNet's iterators: mxnet|fuelrail FOLDER CASES.json OUT.
+
+Rows are written as hashes, and labels as values.
 
 CASES.json: {case: keywords}; the keyword "iterator" names the iterator if it is not ImageRecordIter. OUT:
 {case: [{"labels": [...], "pad": ..., "rows": [sha256 of each row]}, ...]}, with two epochs per case.

@@ -1,9 +1,10 @@
 """The common pipeline: torch's DataLoader over an ImageFolder-style dataset, with torchvision's transforms on Pillow images.
 
 SOURCE RECORDS WORKERS BATCH SIDE. SOURCE: a folder, whose files are repeated to RECORDS items. torchvision has no CPU-only build
-here, so this repeats its Pillow path operation by operation (decode, crop, resize, transpose, to float, normalise).
+here, so this program does what torchvision does with Pillow images (decode, crop, resize, transpose, to float, normalise).
 
-SOURCE may also be a record file with its .idx beside it; then boxes are drawn and pixels are resampled as in ImageRecordIter.
+SOURCE may also be a record file with its .idx beside it. In that case, boxes are drawn and pixels are resampled as in
+ImageRecordIter.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ STD = torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1)
 
 
 def torchvision_sides(area: float) -> tuple[float, float]:
-    """Random (width, height) of a crop, as RandomResizedCrop.get_params with its defaults."""
+    """Draws the (width, height) of a crop as RandomResizedCrop.get_params does with its defaults."""
     area *= random.uniform(0.08, 1.0)
     aspect = math.exp(random.uniform(math.log(3 / 4), math.log(4 / 3)))
     return math.sqrt(area * aspect), math.sqrt(area / aspect)
 
 
 def mxnet_sides(area: float) -> tuple[float, float]:
-    """Random (width, height) of a crop, as random_resized_crop with the same limits (docs/mxnet_augmentation.md)."""
+    """Draws the (width, height) of a crop as random_resized_crop does with the same limits (docs/mxnet_augmentation.md)."""
     area *= random.uniform(0.08, 1.0)
     aspect = random.uniform(3 / 4, 4 / 3)
     sides = math.sqrt(area * aspect), math.sqrt(area / aspect)
@@ -46,7 +47,7 @@ def mxnet_sides(area: float) -> tuple[float, float]:
 def random_box(
     width: int, height: int, sides: Callable[[float], tuple[float, float]]
 ) -> tuple[int, int, int, int]:
-    """(left, top, right, bottom) of the first of ten boxes that fits, else of the centre square."""
+    """Returns (left, top, right, bottom) of the first of ten boxes that fits, or of the centre square if none fits."""
     for _ in range(10):
         w, h = map(round, sides(width * height))
         if 0 < w <= width and 0 < h <= height:
@@ -115,7 +116,7 @@ def main() -> None:
     torch.set_num_threads(1)
     warnings.filterwarnings(
         "ignore", message="This DataLoader will create"
-    )  # worker counts above the number of cores are tried, too
+    )  # worker counts above the number of cores are tried too
     begin = time.perf_counter()
     loader = torch.utils.data.DataLoader(
         Photographs(source, records, side),

@@ -2,11 +2,11 @@
 //
 //   fuelrail_cold_reads FILE.rec [ROUNDS]        as root: it drops the page cache before each run
 //
-// 1. Records at random places, 1 to 256 reads in flight: by threads (as many as reads) and by
-//    io_uring, each through the page cache and direct.
+// 1. Records at random places, 1 to 256 reads in flight: by threads (one per read) and by
+//    io_uring, each through the page cache and with direct I/O.
 // 2. The first epoch of the loader (random-resized-crop 224, flip, normalise, batches of 256).
-// Contenders take turns; a ratio is the median over the rounds of the ratio to threads through the
-// page cache within the round.
+// Contenders take turns. Each is compared, within each round, with threads that read through the
+// page cache; the printed ratio is the median over the rounds.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -50,7 +50,7 @@ void drop_page_cache(const Container& container) {
   ::posix_fadvise(container.extent(0).source->descriptor(), 0, 0, POSIX_FADV_DONTNEED);
   std::FILE* const file = std::fopen("/proc/sys/vm/drop_caches", "w");
   if (file == nullptr || std::fputs("1\n", file) < 0 || std::fclose(file) != 0) {
-    throw IoError("the page cache cannot be dropped", {.remedy = "Run this as root"});
+    throw IoError("cannot drop the page cache", {.remedy = "Run this as root"});
   }
 }
 
@@ -72,7 +72,7 @@ std::vector<Way> ways() {
   return all;
 }
 
-// Adds what `run`, which returns the number of records, has taken.
+// Adds the time and CPU time of `run`, which returns the number of records.
 template <typename Run>
 void measure(Way& way, const Container& container, const Run& run) {
   drop_page_cache(container);
@@ -97,7 +97,7 @@ void print(const std::vector<Way>& all, const char* unit) {
   std::fflush(stdout);
 }
 
-// `depth` reads of random records in flight, `count` in all.
+// Reads `count` random records, with `depth` reads in flight.
 size_t read_records(const Container& container, const Way& way, size_t depth, size_t count,
                     uint64_t seed) {
   std::mt19937_64 random(seed);

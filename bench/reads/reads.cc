@@ -7,8 +7,8 @@
 // 2. The loader (random-resized-crop 224, flip, normalise, batches of 256) with each backend:
 //    images per second and CPU time.
 // 3. The same with a source that adds 20 ms to every read. Parts 2 and 3 take turns. Each has its
-//    own engine that runs two epochs, of which the second is counted; the ratio is the median over
-//    the rounds of slow to local.
+//    own engine, which runs two epochs; the second is measured. The printed ratio is the median
+//    over the rounds of the slow source's speed to the local speed.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -36,9 +36,9 @@ namespace fuelrail {
 namespace {
 
 constexpr auto kLatency = std::chrono::milliseconds(20);
-constexpr size_t kRecords = 4'000;  // read in part 1
+constexpr size_t kRecords = 4'000;  // number of records read in part 1
 constexpr uint64_t kBatch = 256;
-constexpr uint64_t kLoaded = 2'560;  // records of an epoch in parts 2 and 3
+constexpr uint64_t kLoaded = 2'560;  // number of records in an epoch in parts 2 and 3
 
 double cpu_seconds() {
   rusage used{};
@@ -79,7 +79,7 @@ Reading random_records(const Container& container) {
   return reading;
 }
 
-// Uses eight buffers in turn, as workers do with records that were read ahead.
+// Uses eight buffers in turn, like workers with records that were read ahead.
 void read_recycled(const Reading& reading) {
   std::vector<std::vector<std::byte>> buffers(8, std::vector<std::byte>(reading.longest));
   for (size_t i = 0; i < reading.extents.size(); ++i) {
@@ -136,8 +136,8 @@ void measure_ways(const Container& container, int rounds) {
     std::vector<double> seconds{};
   };
   std::vector<Way> ways;
-  ways.push_back({"no read at all: looking through alone", look_at_memory});
-  ways.push_back({"pread into buffers used again", read_recycled});
+  ways.push_back({"no read: only the scan", look_at_memory});
+  ways.push_back({"pread into reused buffers", read_recycled});
   ways.push_back({"pread into fresh memory", read_fresh});
   ways.push_back({"a map of the file", [](const Reading& r) { look_at_map(r, 0); }});
   ways.push_back(
@@ -171,7 +171,7 @@ class Contender {
   Contender(std::string name, std::shared_ptr<const Container> container, ReadBackend backend)
       : name_(std::move(name)), container_(std::move(container)), backend_(backend) {}
 
-  // Runs an engine's first two epochs; no part of it runs while others are measured.
+  // Runs an engine's first two epochs. It has no threads left while the other engines are measured.
   void run() {
     const ImageOptions images{
         .transforms = {RandomResizedCrop{.size = {224, 224}}, HorizontalFlip{.p = 0.5},

@@ -1,4 +1,5 @@
-// Opens a dataset and iterates its augmented batches: the public C++ headers in under 40 lines.
+// Opens a dataset and iterates over its augmented batches, with the public C++ headers, in under 40
+// lines.
 //   example_batches DATASET        a .rec file, or a folder with one sub-folder per class
 #include <cstdio>
 #include <exception>

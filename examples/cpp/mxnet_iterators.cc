@@ -31,7 +31,8 @@ class Negative final : public fuelrail::PixelStage {
   }
 };
 
-// The struct has MXNet's parameters under their names; all are in mxnet/record_options.h.
+// The fields of the options have the names of MXNet's parameters. mxnet/record_options.h lists them
+// all.
 void train(const std::string& path) {
   fuelrail::mxnet::ImageRecordIter batches(
       {.path_imgrec = path,
@@ -49,7 +50,8 @@ void train(const std::string& path) {
   }
 }
 
-// ThreadedIter runs any producer on its own thread, up to 4 items ahead, and reuses the cells.
+// ThreadedIter runs any producer on its own thread, here up to 4 items ahead, and reuses the items'
+// memory.
 void read_ahead(const std::string& path) {
   fuelrail::split::InputSplit split(path, {.part = 0, .nsplit = 1});
   fuelrail::ThreadedIter<std::vector<std::byte>> records(4);

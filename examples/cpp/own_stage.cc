@@ -1,4 +1,5 @@
-// A custom transform among fuelrail's: draws a black square at a random place in every image.
+// A custom transform among fuelrail's transforms: it draws a black square at a random place in
+// every image.
 //   example_own_stage DATASET        a .rec file, or a folder with one sub-folder per class
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +12,7 @@
 #include "fuelrail/transform/pixel_stage.h"
 
 // Changes the pixels in place. The square's place depends only on the sample's random numbers, so
-// it is the same for any number of threads.
+// the number of threads does not change it.
 class BlackSquare final : public fuelrail::PixelStage {
  public:
   explicit BlackSquare(int64_t side) : side_(side) {}
@@ -57,8 +58,7 @@ int main(int argc, char** argv) {
         for (int i = 0; i < 64 * 64; ++i) {
           black += first[3 * i] + first[3 * i + 1] + first[3 * i + 2] == 0;
         }
-        std::printf("image %zu: at least a square is black: %s\n", image,
-                    black >= 16 * 16 ? "yes" : "no");
+        std::printf("image %zu: has a black square: %s\n", image, black >= 16 * 16 ? "yes" : "no");
       }
     }
   } catch (const std::exception& error) {

@@ -1,6 +1,6 @@
 """The main job from start to end: photographs -> one RecordIO file -> augmented batches -> a trained network.
 
-Run it with `./run demo`. It creates its own data, and prints each step and the paths of its files.
+Run it with `./run demo`. It creates its own data, and prints each step and the paths of the files that it writes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def say(text: str) -> None:
 
 
 def fuelrail_command() -> pathlib.Path:
-    """The path of the installed command, which may not be on the PATH."""
+    """The path of the installed command. (It may not be on the PATH.)"""
     return pathlib.Path(sysconfig.get_path("scripts")) / "fuelrail"
 
 
@@ -122,14 +122,14 @@ def accuracy(model: torch.nn.Module, loader: fr.torch.DataLoader) -> float:
 
 
 def loader_speed(loader: fr.torch.DataLoader) -> float:
-    """Images per second of one epoch whose batches are not used."""
+    """Returns the images per second of one epoch. The batches are not used."""
     begin = time.perf_counter()
     seen = sum(len(labels) for _, labels in loader)
     return seen / (time.perf_counter() - begin)
 
 
 def resume(data: fr.Dataset) -> str:
-    """Stops in the middle of an epoch, resumes in a new loader, and reports whether the next batch is the same."""
+    """Stops in the middle of an epoch, resumes in a new loader, and reports whether the next batch is the same one."""
 
     def make() -> fr.torch.DataLoader:
         return fr.torch.DataLoader(
@@ -140,7 +140,7 @@ def resume(data: fr.Dataset) -> str:
         batches = iter(loader)
         for _ in range(3):
             next(batches)
-        state = loader.state_dict()  # the part for a checkpoint
+        state = loader.state_dict()  # save this in a checkpoint
         images, labels = next(batches)
         other.load_state_dict(state)
         resumed_images, resumed_labels = next(iter(other))

@@ -81,7 +81,7 @@ Any dlpack(nb::pointer_and_handle<Array> self, Given<int> stream,
     throw InvalidArgumentError("the array is in CPU memory, which has no streams",
                                {.expected = "stream=None",
                                 .found = nb::repr(stream).c_str(),
-                                .remedy = "Leave `stream` out, and copy the array to the device"});
+                                .remedy = "Omit `stream`, and copy the array to the device"});
   }
   const nb::object copied = copy.value_or(false) ? nb::cast(copy_of(*self.p)) : nb::object();
   const nb::handle source = copied.is_valid() ? nb::handle(copied) : self.h;
@@ -214,13 +214,13 @@ void bind_arrays(nb::module_& module) {
       "A dense, row-major, writable array in memory of the core.\n\n"
       "`numpy.asarray(array)`, `torch.from_dlpack(array)` and other consumers of DLPack\n"
       "or the buffer protocol share the memory and keep it alive. bfloat16 arrays work\n"
-      "only with DLPack: NumPy raises UnsupportedError for them, and the buffer protocol\n"
+      "only with DLPack: for them, NumPy raises UnsupportedError and the buffer protocol\n"
       "BufferError. `data.subset`, `sampler` and `weights` accept an Array, like any\n"
       "object with DLPack.")
-      .def_prop_ro("shape", shape_of, "Extent of each dimension.")
+      .def_prop_ro("shape", shape_of, "Length of each dimension.")
       .def_prop_ro(
           "dtype", [](const Array& array) { return name_of(array.dtype); },
-          "Element type by NumPy's name, such as 'float32'.")
+          "NumPy's name of the element type, such as 'float32'.")
       .def_prop_ro(
           "ndim", [](const Array& array) { return array.shape.size(); }, "Number of dimensions.")
       .def_prop_ro(
@@ -228,7 +228,7 @@ void bind_arrays(nb::module_& module) {
           "Size of the elements in bytes.")
       .def("__len__", length)
       .def("__repr__", describe)
-      .def("numpy", to_numpy, "A numpy.ndarray over the same memory.")
+      .def("numpy", to_numpy, "Returns a numpy.ndarray that shares the memory.")
       .def("__array__", numpy_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack__", dlpack, nb::kw_only(), nb::arg("stream").none() = nb::none(),
            nb::arg("max_version").none() = nb::none(), nb::arg("dl_device").none() = nb::none(),
@@ -237,11 +237,11 @@ void bind_arrays(nb::module_& module) {
         return nb::make_tuple(nb::device::cpu::value, 0);
       });
   module.def("listed", listed, nb::arg("array"),
-             "A number or nested lists, from an object with DLPack in CPU memory.");
+             "Converts an object with DLPack in CPU memory to a number or nested lists.");
   module.def("copy_floats", copy_floats, nb::arg("source"), nb::arg("into").noconvert(),
              nb::sig("def copy_floats(source: object, into: array.array[float]) -> bool"),
              "Copies `source` to `into` if it is a float32 or float64 array in CPU memory with the "
-             "length of `into`. Returns whether it is.");
+             "length of `into`. Returns whether it copied.");
 }
 
 }  // namespace fuelrail::python

@@ -12,9 +12,9 @@
 
 namespace fuelrail::python {
 
-// Calls `take`, which may take the GIL. On a thread that pthread_exit is ending it never returns,
-// because leaving the handler would end the process. `take` must not need destructors, because the
-// thread then does not hold the GIL.
+// Calls `take`, which may take the GIL. On a thread that pthread_exit is ending, this function
+// never returns, because leaving the handler would end the process. Requires: `take` has no local
+// objects with destructors, because such a thread does not hold the GIL.
 template <typename Take>
 static auto take_or_sleep(Take take) noexcept {
   try {
@@ -124,10 +124,10 @@ std::vector<std::string> fs_names(const nb::list& texts) {
 
 void bind_base(nb::module_& module) {
   module.def("suggest", &suggest, nb::arg("given"), nb::arg("known"),
-             "The nearest of the known names, as a sentence.");
-  module.def(
-      "process_ends", &process_ends,
-      "After this call, closing waits only once for storage that hangs, not for each loader.");
+             "Returns a sentence with the known name nearest to `given`, or with all known names.");
+  module.def("process_ends", &process_ends,
+             "Called when the process ends: all loaders closed after it share one wait for storage "
+             "that hangs.");
   module.def("default_threads", &default_threads,
              "Number of threads that a loader starts by default.");
 }

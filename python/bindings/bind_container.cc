@@ -49,7 +49,7 @@ void check_classes(const ContainerHandle& self, const Strings& classes) {
   const std::vector<std::string> names = fs_names(classes);
   const Container& container = *self.container;
   check_class_names(names);
-  check_same_classes(names, container, "the class names differ from the given classes",
+  check_same_classes(names, container, "the class names differ from the given class names",
                      container.size() == 0 ? "" : container.place(0).path);
 }
 
@@ -174,13 +174,13 @@ void bind_container(nb::module_& module) {
   module.attr("DEFAULT_MAX_RECORD_BYTES") = kDefaultMaxRecordBytes;
   nb::class_<Record>(module, "Record", "One record's bytes, read and checked.")
       .def("value", value, nb::arg("field"),
-           "bytes for an image or raw bytes, a number for a scalar, else an Array.")
+           "Returns bytes for an image or raw bytes, a number for a scalar, else an Array.")
       .def_prop_ro("id", [](const Record& self) { return self.sample.id; })
       .def_prop_ro(
           "place", [](const Record& self) { return place_tuple(self.place); },
           "(path, record in that file, byte offset).");
 
-  nb::class_<ContainerHandle>(module, "Container", "Records of one or more files.")
+  nb::class_<ContainerHandle>(module, "Container", "The records of one or more files.")
       .def("__len__", [](const ContainerHandle& self) { return self.container->size(); })
       .def("read", read, nb::arg("index"), "Reads and checks one record.")
       .def(
@@ -212,8 +212,9 @@ void bind_container(nb::module_& module) {
              nb::arg("root").sig("b''") = nb::bytes(""), nb::arg("ignore_sidecar") = false,
              nb::arg("classes") = nb::list());
   module.def("read_class_names", read_names, nb::arg("uri"), nb::arg("warnings"),
-             "The class names of a file.");
-  module.def("concat", join, nb::arg("parts"), "Containers one after another.");
+             "Returns the class names that a file contains.");
+  module.def("concat", join, nb::arg("parts"),
+             "Returns one container with the records of all parts, in order.");
 }
 
 }  // namespace fuelrail::python

@@ -1,4 +1,4 @@
-// OpenCV's resizing, warping and colours. The public API is fuelrail.mxnet.image.
+// Binds OpenCV's resizing, warping and colour conversions. The public API is fuelrail.mxnet.image.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
@@ -69,9 +69,10 @@ Array warp_affine(const Pixels& pixels, const std::array<double, 6>& matrix, int
   const CvInterpolation chosen = interpolation_of(interpolation);
   constexpr int64_t kMostSide = 32766;
   if (std::max(from.height, from.width) > kMostSide) {
-    throw InvalidArgumentError("the image is too large to warp",
-                               {.expected = "sides up to " + std::to_string(kMostSide),
-                                .found = shape_text(from.height, from.width, from.channels)});
+    throw InvalidArgumentError(
+        "the image is too large to warp",
+        {.expected = "a height and width of at most " + std::to_string(kMostSide),
+         .found = shape_text(from.height, from.width, from.channels)});
   }
   const GilReleased released;
   NewImage to = new_pixels({height, width}, from.channels);
@@ -93,14 +94,15 @@ Array converted(const Pixels& pixels) {
 
 void bind_cv(nb::module_& module) {
   module.def("cv_resize", resize, nb::arg("pixels"), nb::arg("height"), nb::arg("width"),
-             nb::arg("interpolation"), "cv2.resize of uint8 pixels (height, width, channels).");
+             nb::arg("interpolation"),
+             "Resizes uint8 pixels (height, width, channels) as cv2.resize does.");
   module.def("cv_warp_affine", warp_affine, nb::arg("pixels"), nb::arg("matrix"), nb::arg("height"),
              nb::arg("width"), nb::arg("interpolation"), nb::arg("fill"),
-             "cv2.warpAffine of uint8 pixels, with a constant border.");
+             "Warps uint8 pixels as cv2.warpAffine does with a constant border.");
   module.def("cv_rgb_to_hls", converted<cv_rgb_to_hls>, nb::arg("pixels"),
-             "cv2.cvtColor of uint8 pixels, COLOR_RGB2HLS.");
+             "Converts uint8 pixels as cv2.cvtColor does with COLOR_RGB2HLS.");
   module.def("cv_hls_to_rgb", converted<cv_hls_to_rgb>, nb::arg("pixels"),
-             "cv2.cvtColor of uint8 pixels, COLOR_HLS2RGB.");
+             "Converts uint8 pixels as cv2.cvtColor does with COLOR_HLS2RGB.");
 }
 
 }  // namespace fuelrail::python

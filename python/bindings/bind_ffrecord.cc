@@ -352,7 +352,7 @@ void bind_ffrecord(nb::module_& module) {
              nb::arg("check_data") = FileReaderOptions{}.check_data);
   module.def(
       "reader_options", [] { return option_rows(ReadOptions::table(), FileReaderOptions{}.read); },
-      "(name, kind, default, bounds, meaning) of each option.");
+      "Returns (name, kind, default, bounds, meaning) of each option.");
 
   nb::class_<Writer>(module, "FfrecordWriter", "Writes an FFRecord file.")
       .def("append", with_bytes<&Writer::append, Writer>, nb::arg("record"))

@@ -45,7 +45,7 @@ NewImage decoded(const EncodedImage& encoded, const ImageInfo& info, int64_t cha
     return image;
   }
   if (info.bits > 8) {
-    throw UnsupportedError("the image has more than 8 bits a channel",
+    throw UnsupportedError("the image has more than 8 bits per channel",
                            {.found = fmt::format("{} bits", info.bits),
                             .remedy = "Read it as grey or colour, which keeps the upper 8 bits"});
   }
@@ -136,10 +136,11 @@ nb::bytes encode_image(const Any& pixels, int64_t height, int64_t width, int64_t
 void bind_image(nb::module_& module) {
   module.attr("DEFAULT_MAX_PIXELS") = kDefaultMaxPixels;
   module.def("decode", decode_record, nb::arg("record"), nb::arg("field"), nb::arg("upright"),
-             nb::arg("max_pixels"), "Decodes to uint8 RGB pixels of shape (height, width, 3).");
+             nb::arg("max_pixels"),
+             "Decodes a field of a record to uint8 RGB pixels of shape (height, width, 3).");
   module.def("decode_image", decode_image, nb::arg("encoded"), nb::arg("channels"),
              nb::arg("upright"), nb::arg("bgr"), nb::arg("max_pixels"),
-             "Decodes to uint8 pixels of shape (height, width, channels).");
+             "Decodes an image to uint8 pixels of shape (height, width, channels).");
   module.def("encode_image", encode_image, nb::arg("pixels"), nb::arg("height"), nb::arg("width"),
              nb::arg("channels"), nb::arg("bgr"), nb::arg("png"), nb::arg("setting"));
 }

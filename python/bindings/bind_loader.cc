@@ -30,11 +30,12 @@ namespace {
 // iterator holds the number of its turn; a new iterator, or any call that sets the loader's
 // position, ends that turn.
 //
-// The Python thread that requests batches first feeds a fed order. So no Python runs on the core's
-// threads, and they never wait for the GIL.
+// For a fed order, the Python thread that requests a batch first feeds the order. So no Python code
+// runs on the core's threads, and they never wait for the GIL.
 class LoaderHandle : public CoreHandle<Loader> {
  public:
-  // Set for an order that the caller feeds, one batch at a time; empty for the order of `options`.
+  // Set for an order that the caller feeds one batch at a time; empty if `options` determines the
+  // order.
   using Position = std::optional<FedSampler::Position>;
   using Column = std::variant<Array, ListOf<Array>, ListOf<nb::bytes>>;
   LoaderHandle(const ContainerHandle& data, LoaderOptions options, ImageOptions images,
@@ -129,7 +130,8 @@ class LoaderHandle : public CoreHandle<Loader> {
   void reserve(size_t rows) {
     call([this, rows] { core_->reserve(rows); });
   }
-  // How often the feed has started. A new number means that it must continue from `progress`.
+  // The number of times that the feed has started. When it changes, the feed must continue from
+  // `progress`.
   uint64_t feeds() {
     return call([this] {
       const std::lock_guard lock(feed_mutex_);
@@ -157,8 +159,8 @@ class LoaderHandle : public CoreHandle<Loader> {
     return calls_.call(std::move(function));
   }
 
-  // Computes the data's fingerprint, which for a folder has to inspect every file, and meanwhile
-  // runs Python's signal handlers.
+  // Computes the data's fingerprint. For a folder, this has to inspect every file, so Python's
+  // signal handlers run during it.
   void look_at_data() {
     calls_.check_process();
     const PythonTurns turns;
@@ -203,7 +205,8 @@ class LoaderHandle : public CoreHandle<Loader> {
   Engine::Next take(uint64_t turn, std::chrono::milliseconds timeout) {
     if (turn != turn_) {
       throw StateError(
-          "this iterator has expired: the loader has a newer iterator, or its position was set",
+          "this iterator has expired, because the loader has a newer iterator or the loader's "
+          "position was set",
           {.remedy = "Use one iterator of a loader at a time"});
     }
     if (core_->phase() == Engine::Phase::kOver) return {.status = Engine::Status::kEndOfEpoch};
@@ -314,7 +317,8 @@ void bind_order(nb::module_& module) {
       .def_static("none", [] { return Shuffle::kNone; })
       .def_static("full", [] { return Shuffle::kFull; })
       .def_static("window", &Shuffle::window, nb::arg("block"), nb::arg("blocks"));
-  nb::class_<WeightsHandle>(module, "Weights", "How often each record is drawn.")
+  nb::class_<WeightsHandle>(module, "Weights",
+                            "The relative frequency with which each record is drawn.")
       .def("__init__", make_weights, nb::arg("values").noconvert(),
            nb::sig("def __init__(self, values: array.array[float]) -> None"),
            "Takes a contiguous array of float64 in CPU memory.");
@@ -323,8 +327,8 @@ void bind_order(nb::module_& module) {
 void bind_options(nb::module_& module) {
   module.def(
       "loader_options", [] { return std::pair(option_rows(results()), option_rows(speed())); },
-      "(name, kind, default, bounds, meaning) of each option: first of those that change results, "
-      "then of those that change only speed.");
+      "Returns (name, kind, default, bounds, meaning) of each option, in two lists: the "
+      "options that change results, and the options that change only speed.");
   module.def(
       "check_loader_options", [](const OptionValues& values) { choices_of(values); },
       nb::arg("values"), "Raises InvalidArgumentError for the first value out of bounds.");
@@ -343,31 +347,33 @@ void bind_loader(nb::module_& module) {
       .def("begin", &LoaderHandle::begin,
            "Begins the next epoch; returns the turn to pass to `next`.")
       .def("next", &LoaderHandle::next, nb::arg("turn"), nb::arg("taken"),
-           "Appends the next batch to `taken`, because a signal's exception could replace a "
-           "returned "
-           "batch. Returns False at the end of the epoch. A ragged column is a list.")
+           "Appends the next batch to `taken`; returns False at the end of the epoch. A ragged "
+           "column is a list. (A returned batch would be lost if a signal handler raised an "
+           "exception on return.)")
       .def("set_epoch", &LoaderHandle::set_epoch, nb::arg("epoch"))
-      .def("state", &LoaderHandle::state, "The state as JSON.")
+      .def("state", &LoaderHandle::state, "Returns the state as JSON.")
       .def("restore", &LoaderHandle::restore, nb::arg("json"))
       .def("reshard", &LoaderHandle::reshard, nb::arg("rank"), nb::arg("world_size"),
-           "Takes another share from the next batch on, and restarts the feed.")
+           "From the next batch on, returns the share of this rank; restarts the feed.")
       .def("at_end", &LoaderHandle::at_end, "Whether the next result is the end of the epoch.")
       .def("size", &LoaderHandle::size, "Number of batches in an epoch; 0 for a fed order.")
       .def("batches_left", &LoaderHandle::batches_left,
-           "Number of batches left in the epoch; not for a fed order.")
-      .def("life", &LoaderHandle::life, "Whether its threads were started, and in which process.")
+           "Number of batches left in the epoch. StateError for a fed order.")
+      .def("life", &LoaderHandle::life,
+           "Whether the loader's threads were started, and in which process.")
       .def("bad_records", &LoaderHandle::bad_records, nb::arg("since"))
       .def("feed", &LoaderHandle::feed, nb::arg("records"), nb::arg("ends_epoch"),
            "Feeds the next batch of a fed order.")
       .def("end_feed", &LoaderHandle::end_feed, "Ends a fed order.")
-      .def("feeds", &LoaderHandle::feeds,
-           "How often the feed has started; a new number means that it must continue from "
-           "`progress`.")
+      .def(
+          "feeds", &LoaderHandle::feeds,
+          "Number of times that the feed has started. When it changes, the feed must continue from "
+          "`progress`.")
       .def("reserve", &LoaderHandle::reserve, nb::arg("rows"),
            "Makes room for batches of `rows` rows, and restarts the feed.")
-      .def("progress", &LoaderHandle::progress, "Epoch and position reached by batches handed out.")
+      .def("progress", &LoaderHandle::progress, "Epoch and position of the next batch to return.")
       .def("stats", &LoaderHandle::stats)
-      .def("warnings", &LoaderHandle::warnings, "The warnings since the last call.")
+      .def("warnings", &LoaderHandle::warnings, "Returns the warnings since the last call.")
       .def("stop", &LoaderHandle::stop, "Ends all threads.");
 }
 

@@ -85,7 +85,7 @@ void bind_mxnet(nb::module_& module) {
         return option_rows(Options::table(detection), default_options(detection));
       },
       nb::arg("detection"),
-      "Name, kind and default of each parameter of MXNet's record iterators.");
+      "Returns (name, kind, default, bounds, meaning) of each parameter of a record iterator.");
   nb::class_<RecordIterHandle>(module, "RecordIter")
       .def(nb::init<const OptionValues&, bool, Strings>(), nb::arg("values"), nb::arg("detection"),
            nb::arg("warnings"))
@@ -93,7 +93,7 @@ void bind_mxnet(nb::module_& module) {
            "Appends data, label, index and pad to `taken`; returns False at the end of the epoch.")
       .def("reset", &RecordIterHandle::reset)
       .def("described", &RecordIterHandle::described, nb::arg("name"),
-           "Element type and shape of a batch's column.")
+           "Returns the element type and shape of a column.")
       .def_prop_ro("records", &RecordIterHandle::records, "Number of records in the part.")
       .def("stats", &RecordIterHandle::stats)
       .def("stop", &RecordIterHandle::stop);

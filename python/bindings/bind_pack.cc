@@ -40,7 +40,8 @@ using Progress =
 using Failed = std::optional<nb::typed<nb::callable, nb::object(nb::str, nb::str)>>;
 using FileTuple = TupleOf<nb::str, uint64_t, uint64_t, bool>;
 
-// Null for None. Returns a handle because the core's threads copy it. Lifetime: the call.
+// Returns: the function, or null for None. A handle, because the core's threads copy it. Lifetime:
+// the call.
 template <typename Function>
 nb::handle handle_of(const std::optional<Function>& function) {
   return function ? nb::handle(*function) : nb::handle();
@@ -81,8 +82,8 @@ struct Raised {
   std::shared_ptr<nb::object> exception;
 };
 
-// Raises that exception again, with a note that names the image. Does nothing if the error comes
-// from no Python function.
+// If a Python function caused the error, raises that function's exception again, with a note that
+// names the image. Otherwise does nothing.
 void raise_own(const pack::StepsError& error) {
   std::shared_ptr<nb::object> own;
   try {
@@ -102,7 +103,7 @@ void raise_own(const pack::StepsError& error) {
       notes.append(note);
       own->attr("__notes__") = notes;
     }
-  } catch (const nb::python_error&) {  // an exception that accepts no notes is raised without one
+  } catch (const nb::python_error&) {  // the exception accepts no notes: raise it without one
   }
   PyErr_SetObject(own->type().ptr(), own->ptr());
   throw nb::python_error();
@@ -123,7 +124,7 @@ OptionValues run_packing(pack::PackOptions options, const Progress& progress,
   const PythonTurns turns;
   const WarningsInto warned(warnings);
   options.job = job_options(options.job.overwrite, turns, progress, warned);
-  // Set when the failures' callback raises.
+  // Set when the callback for failures raises.
   const auto stopped = std::make_shared<std::atomic<bool>>(false);
   options.job.progress = [stopped, tell = std::move(options.job.progress)](
                              const pack::PackProgress& now) { return !*stopped && tell(now); };
@@ -167,8 +168,8 @@ void call_on_pixels(const nb::object& function, ConstImageView from, pack::Owned
   }
 }
 
-// Each stage is a list of transforms, or a function for `call_on_pixels`. A function may release
-// the GIL while it runs, so the lock prevents a second call at the same time.
+// Each stage is a list of transforms, or a function for `call_on_pixels`. Because a function may
+// release the GIL while it runs, a lock ensures that only one thread calls it at a time.
 std::vector<pack::ImageStage> stages_of(const nb::list& stages) {
   const auto mutex = std::make_shared<std::mutex>();
   std::vector<pack::ImageStage> all;
@@ -196,8 +197,8 @@ pack::ImageSteps steps_of(const OptionValues& given) {
   return steps;
 }
 
-// `given`: the options of the tables and optionally `root`; for `pack` also `split` and `classes`;
-// for im2rec also `images`, `first_label_only` and optionally `label_width`.
+// `given`: the options of the tables, and optionally `root`. For `pack`, it also has `split` and
+// `classes`; for im2rec, `images`, `first_label_only` and optionally `label_width`.
 pack::PackOptions options_of(const OptionValues& given) {
   pack::PackOptions options;
   if (given.contains("images")) {
@@ -313,7 +314,7 @@ void bind_options(nb::module_& module) {
   module.def(
       "image_options",
       [] { return option_rows(pack::ImageSteps::table(), {.color = pack::ColorMode::kUnchanged}); },
-      "The same of the image options of `im2rec`, with the defaults of MXNet's proposal.");
+      "As `pack_options`, for the image options of `im2rec`.");
 }
 
 FileTuple run_convert(const nb::str& source, const nb::str& output, const std::string& schema,

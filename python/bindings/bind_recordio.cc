@@ -197,7 +197,7 @@ TupleOf<RecordioReader, ListOf<TupleOf<nb::str, uint64_t>>> open_indexed(
 }  // namespace
 
 void bind_recordio(nb::module_& module) {
-  nb::class_<RecordioReader>(module, "RecordioReader", "Reads payloads of a RecordIO file.")
+  nb::class_<RecordioReader>(module, "RecordioReader", "Reads the payloads of a RecordIO file.")
       .def("next", &RecordioReader::next)
       .def("read_at", &RecordioReader::read_at, nb::arg("offset"))
       .def("check_index", &RecordioReader::check_index, nb::arg("entries"), nb::arg("uri"))

@@ -50,7 +50,7 @@ struct SplitCore {
   std::array<std::deque<Made>, 3> late;  // by kind: results after Ctrl-C, for the next call
 };
 
-// A split that any thread may call; calls run one at a time.
+// A split whose methods any thread may call. The calls run one at a time.
 class SharedSplit {
  public:
   SharedSplit(const std::string& uri, const split::InputSplitOptions& options)
@@ -87,8 +87,8 @@ class SharedSplit {
     return core.open().next_record();
   }
 
-  // Returns the result of `make(split)`. A result that comes after Ctrl-C has ended the call is
-  // returned by the next call.
+  // Returns the result of `make(split)`. If Ctrl-C ends the call before the result is ready, the
+  // next call returns the result.
   template <typename Make>
   Made next(SplitCore::Kind kind, Make make) {
     struct Delivery {
@@ -134,8 +134,8 @@ class SharedSplit {
     });
   }
 
-  // Ends the thread and waits for the running call; abandons both if storage hangs. Does nothing in
-  // a forked child whose parent was in a call during the fork.
+  // Ends the split's thread and waits for the running call. If storage hangs, both are abandoned.
+  // Does nothing in a forked child whose parent was in a call during the fork.
   void close() {
     notice_fork();
     if (torn_ || !core_) return;

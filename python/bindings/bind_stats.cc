@@ -50,17 +50,17 @@ void bind_stats(nb::module_& module) {
   bind_bad_record(module);
   nb::class_<StageStats>(module, "StageStats", "Statistics of one stage of a loader.")
       .def_ro("busy_seconds", &StageStats::busy_seconds,
-              "Working time, summed over the stage's threads.")
+              "Seconds spent working, summed over the stage's threads.")
       .def_ro("waiting_seconds", &StageStats::waiting_seconds,
-              "Time spent waiting for input, for free slots or for the user, summed over the "
+              "Seconds spent waiting for input, for free slots or for the user, summed over the "
               "stage's threads.")
-      .def_ro("items", &StageStats::items, "Number of records; for `consumer`, of batches.")
+      .def_ro("items", &StageStats::items, "Number of records; for `consumer`, number of batches.")
       .def_ro("bytes", &StageStats::bytes, "Bytes read from storage or written into batches.")
       .def_ro("mean_queue_depth", &StageStats::mean_queue_depth,
-              "Mean number of items that waited when the stage took one.")
+              "Mean number of items that were waiting each time the stage took items.")
       .def(
           "as_dict", [](const StageStats& self) { return as_dict(self); },
-          nb::sig("def as_dict(self) -> dict[str, int | float]"), "All attributes by name.")
+          nb::sig("def as_dict(self) -> dict[str, int | float]"), "Returns all attributes by name.")
       .def("__repr__", [](const StageStats& self) {
         return nb::str(
                    "StageStats(busy_seconds={:.3f}, waiting_seconds={:.3f}, items={}, "
@@ -70,23 +70,24 @@ void bind_stats(nb::module_& module) {
       });
   nb::class_<Stats>(module, "Stats", "Statistics of a loader's stages since it started.")
       .def_ro("seconds", &Stats::seconds, "Seconds since the first batch was requested.")
-      .def_ro("fetch", &Stats::fetch, "Reading records.")
-      .def_ro("process", &Stats::process, "Decoding and transforming.")
+      .def_ro("fetch", &Stats::fetch, "The stage that reads records.")
+      .def_ro("process", &Stats::process, "The stage that decodes and transforms.")
       .def_ro("consumer", &Stats::consumer,
-              "The user's loop: busy with a batch, or waiting for the next one.")
+              "The user's loop, which is busy with a batch or waits for the next one.")
       .def_ro("tolerated", &Stats::tolerated, "Number of ignored oddities in images.")
       .def_ro("slots_lent", &Stats::slots_lent, "Number of batches that the user holds.")
       .def_ro("read_backend", &Stats::read_backend,
               "The backend used so far: 'io_uring', 'pread' (threads) or 'io_uring and pread'; "
               "empty before the first batch and after `close`.")
       .def_ro("reads_at_once", &Stats::reads_at_once,
-              "Number of simultaneous reads by threads so far; io_uring does more.")
-      .def_ro("limit", &Stats::limit,
-              "The slowest stage, for which the others wait: 'fetch', 'process' or 'consumer'.")
+              "Current number of simultaneous reads by threads. io_uring has its own limit.")
+      .def_ro(
+          "limit", &Stats::limit,
+          "The slowest stage, for which the other stages wait: 'fetch', 'process' or 'consumer'.")
       .def(
           "as_dict", [](const Stats& self) { return as_dict(self); },
           nb::sig("def as_dict(self) -> dict[str, typing.Any]"),
-          "All attributes by name, and each stage as a dict, for JSON and loggers.")
+          "Returns all attributes by name, with each stage as a dict, for JSON and loggers.")
       .def("__repr__",
            [](const Stats& self) {
              return nb::str(
@@ -99,10 +100,10 @@ void bind_stats(nb::module_& module) {
            })
       .def(
           "__str__", [](const Stats& self) { return to_table(self); },
-          "A table with one line for each stage and one for the loader.")
+          "Returns a table with one line for each stage and one for the loader.")
       .def(
           "_repr_html_", [](const Stats& self) { return "<pre>" + to_table(self) + "</pre>"; },
-          "The same table as HTML, for notebooks.");
+          "The table of `str` as HTML, for notebooks.");
 }
 
 }  // namespace fuelrail::python

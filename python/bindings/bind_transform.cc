@@ -1,4 +1,4 @@
-// The core's transforms. The public API is fuelrail.transforms.
+// Binds the core's transforms. The public API is fuelrail.transforms.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>

@@ -56,8 +56,8 @@ void bind_cli(nb::module_& module);
 
 // If a daemon thread requests the GIL while the interpreter is exiting, CPython before 3.14 unwinds
 // its stack, which crashes if C++ frames are on it. So code that takes the GIL, or that runs Python
-// code, which sometimes releases the GIL, must use one of the following four: they let such a
-// thread sleep until the process ends.
+// code (which may release the GIL), must use one of the following two classes and two functions. In
+// them, such a thread sleeps until the process ends.
 
 // While a GilReleased exists, this thread does not hold the GIL; while a GilTaken exists inside it,
 // the thread holds it again.
@@ -86,13 +86,13 @@ nb::object call_python(nb::handle function, const nb::tuple& arguments, nb::hand
 nb::object import_module(const char* name);
 
 // A call of the core that may take long or wait for storage. It runs without the GIL, and Python's
-// signal handlers run meanwhile. Copies stand for the same call.
+// signal handlers run while it waits. Copies of the object refer to the same call.
 //
 // On the main thread, the only one that handles signals, the call is an Errand: if a handler raises
 // an exception (Ctrl-C does), the work is cancelled and has Errand::kPatience to clean up before it
 // is abandoned. So Ctrl-C ends any call within a second, even if storage hangs. The work owns all
-// objects that it uses, and uses no Python after it is abandoned. Called on another thread, the
-// work runs on that thread.
+// objects that it uses, and uses no Python after it is abandoned. On any other thread, the work
+// runs on the calling thread.
 class PythonTurns {
  public:
   // Called by the work, on any thread: whether to continue.
@@ -108,7 +108,7 @@ class PythonTurns {
 
   // Returns: the result of `work`. Requires: the work owns all objects that it uses; they and its
   // result are not Python objects, except for `shared_object`s. Errors: the exception that Python
-  // has raised, if any, else the work's.
+  // has raised, otherwise the exception of the work.
   template <typename Work>
   std::invoke_result_t<Work> run(Work work) const {
     using Result = std::invoke_result_t<Work>;
@@ -121,8 +121,8 @@ class PythonTurns {
     }
   }
 
-  // The same for short work that can be repeated: runs on this thread as long as the bytes that it
-  // reads are at hand (storage/at_hand.h).
+  // As `run`, for short work that can be repeated: runs it on this thread, and calls `run` only if
+  // the bytes that it reads are not at hand (storage/at_hand.h).
   template <typename Work>
   std::invoke_result_t<Work> run_short(Work work) const {
     if (hears_signals()) {
@@ -142,7 +142,7 @@ class PythonTurns {
   void run_work(std::function<void()> work) const;
 
   Errand errand_;
-  // The exception for the caller, which takes it before the work can be abandoned.
+  // The exception for the caller of `run`, which fetches it before the work can be abandoned.
   const std::shared_ptr<std::exception_ptr> raised_ = std::make_shared<std::exception_ptr>();
 };
 

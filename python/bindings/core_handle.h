@@ -1,5 +1,5 @@
-// Base of handles on objects of the core whose `next_for` returns batches made by threads: a loader
-// and MXNet's iterators.
+// Base class of handles for objects of the core whose `next_for` returns batches made by threads: a
+// loader and MXNet's iterators.
 #pragma once
 
 #include <chrono>
@@ -25,8 +25,8 @@ class CoreHandle {
     return core_->stats();
   }
 
-  // Ends the threads, and a call in another thread without waiting for it. Does nothing in a forked
-  // child, because the threads are the parent's.
+  // Ends the threads, and also a call that is running in a different thread, without waiting for
+  // that call. Does nothing in a forked child, because the threads belong to the parent.
   void stop() {
     stop_after([] {});
   }
@@ -39,7 +39,7 @@ class CoreHandle {
     if (calls_.torn()) new std::shared_ptr(std::move(core_));  // its locks are never released
   }
 
-  // Calls `first` without the GIL before it stops the threads, if there is anything to stop.
+  // Stops the threads, if any are running. Before that, calls `first` without the GIL.
   template <typename First>
   void stop_after(First first) {
     calls_.notice_fork();
@@ -49,8 +49,8 @@ class CoreHandle {
     calls_.stop(core_);
   }
 
-  // Waits for the batch of `take(timeout)`, and meanwhile runs Python's signal handlers and calls
-  // `waiting`. Returns: empty at the end of the epoch.
+  // Waits for the batch that `take(timeout)` returns; while it waits, runs Python's signal handlers
+  // and calls `waiting`. Returns: empty at the end of the epoch.
   template <typename Take, typename Waiting>
   auto next_batch(Take take, Waiting waiting) {
     constexpr std::chrono::milliseconds kPoll(50);

@@ -1,5 +1,6 @@
-// Base of handles whose calls run on, or wait for, threads of the core. Calls run for one Python
-// thread at a time, without the GIL, and never in a process forked from the owner of the threads.
+// Base class of handles whose calls run on, or wait for, threads of the core. The calls run for one
+// Python thread at a time, without the GIL, and never in a process that was forked from the owner
+// of the threads.
 #pragma once
 
 #include <atomic>
@@ -16,8 +17,8 @@
 
 namespace fuelrail::python {
 
-// Whether the mutex is free. In a forked child it may stay locked for ever, by a thread of the
-// parent.
+// Whether the mutex is free. In a forked child, it may be locked for ever by a thread that exists
+// only in the parent.
 inline bool is_free(std::mutex& mutex) {
   return std::unique_lock(mutex, std::try_to_lock).owns_lock();
 }
@@ -110,7 +111,7 @@ class WrittenFiles {
   auto with(Function function) {
     if (process_.is_parents()) {
       throw StateError("the file is being written by the parent process",
-                       {.path = uri_, .remedy = "Write another file in this process"});
+                       {.path = uri_, .remedy = "Write to a different file in this process"});
     }
     const std::lock_guard hold(mutex_);
     if (files_) return function(*files_);

@@ -1,4 +1,4 @@
-// Access of Python to the core's tables of options (base/option.h).
+// Gives Python access to the core's tables of options (base/option.h).
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -19,11 +19,13 @@ def version() -> str:
 def compose_error(failure: str, path: str | None, record: int | None, offset: int | None, expected: str | None, found: str | None, remedy: str | None) -> str: ...
 
 def suggest(given: str, known: Sequence[str]) -> str:
-    """The nearest of the known names, as a sentence."""
+    """
+    Returns a sentence with the known name nearest to `given`, or with all known names.
+    """
 
 def process_ends() -> None:
     """
-    After this call, closing waits only once for storage that hangs, not for each loader.
+    Called when the process ends: all loaders closed after it share one wait for storage that hangs.
     """
 
 def default_threads() -> int:
@@ -35,18 +37,18 @@ class Array:
 
     `numpy.asarray(array)`, `torch.from_dlpack(array)` and other consumers of DLPack
     or the buffer protocol share the memory and keep it alive. bfloat16 arrays work
-    only with DLPack: NumPy raises UnsupportedError for them, and the buffer protocol
+    only with DLPack: for them, NumPy raises UnsupportedError and the buffer protocol
     BufferError. `data.subset`, `sampler` and `weights` accept an Array, like any
     object with DLPack.
     """
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Extent of each dimension."""
+        """Length of each dimension."""
 
     @property
     def dtype(self) -> str:
-        """Element type by NumPy's name, such as 'float32'."""
+        """NumPy's name of the element type, such as 'float32'."""
 
     @property
     def ndim(self) -> int:
@@ -61,7 +63,7 @@ class Array:
     def __repr__(self) -> str: ...
 
     def numpy(self) -> Any:
-        """A numpy.ndarray over the same memory."""
+        """Returns a numpy.ndarray that shares the memory."""
 
     def __array__(self, dtype: Any | None = None, copy: bool | None = None) -> Any: ...
 
@@ -70,11 +72,13 @@ class Array:
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
 def listed(array: object) -> Any:
-    """A number or nested lists, from an object with DLPack in CPU memory."""
+    """
+    Converts an object with DLPack in CPU memory to a number or nested lists.
+    """
 
 def copy_floats(source: object, into: array.array[float]) -> bool:
     """
-    Copies `source` to `into` if it is a float32 or float64 array in CPU memory with the length of `into`. Returns whether it is.
+    Copies `source` to `into` if it is a float32 or float64 array in CPU memory with the length of `into`. Returns whether it copied.
     """
 
 DEFAULT_MAX_RECORD_BYTES: int = 2147483648
@@ -83,7 +87,9 @@ class Record:
     """One record's bytes, read and checked."""
 
     def value(self, field: str) -> Any:
-        """bytes for an image or raw bytes, a number for a scalar, else an Array."""
+        """
+        Returns bytes for an image or raw bytes, a number for a scalar, else an Array.
+        """
 
     @property
     def id(self) -> int: ...
@@ -93,7 +99,7 @@ class Record:
         """(path, record in that file, byte offset)."""
 
 class Container:
-    """Records of one or more files."""
+    """The records of one or more files."""
 
     def __len__(self) -> int: ...
 
@@ -126,30 +132,32 @@ class Container:
 def open_container(uri: bytes, warnings: list[str], schema: str = '', root: bytes = b'', ignore_sidecar: bool = False, classes: list[str] = []) -> Container: ...
 
 def read_class_names(uri: bytes, warnings: list[str]) -> list[str]:
-    """The class names of a file."""
+    """Returns the class names that a file contains."""
 
 def concat(parts: Sequence[Container]) -> Container:
-    """Containers one after another."""
+    """Returns one container with the records of all parts, in order."""
 
 def cv_resize(pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], height: int, width: int, interpolation: int) -> Array:
-    """cv2.resize of uint8 pixels (height, width, channels)."""
+    """Resizes uint8 pixels (height, width, channels) as cv2.resize does."""
 
 def cv_warp_affine(pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], matrix: Sequence[float], height: int, width: int, interpolation: int, fill: int) -> Array:
-    """cv2.warpAffine of uint8 pixels, with a constant border."""
+    """Warps uint8 pixels as cv2.warpAffine does with a constant border."""
 
 def cv_rgb_to_hls(pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> Array:
-    """cv2.cvtColor of uint8 pixels, COLOR_RGB2HLS."""
+    """Converts uint8 pixels as cv2.cvtColor does with COLOR_RGB2HLS."""
 
 def cv_hls_to_rgb(pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> Array:
-    """cv2.cvtColor of uint8 pixels, COLOR_HLS2RGB."""
+    """Converts uint8 pixels as cv2.cvtColor does with COLOR_HLS2RGB."""
 
 DEFAULT_MAX_PIXELS: int = 178956970
 
 def decode(record: Record, field: str, upright: bool, max_pixels: int) -> Array:
-    """Decodes to uint8 RGB pixels of shape (height, width, 3)."""
+    """
+    Decodes a field of a record to uint8 RGB pixels of shape (height, width, 3).
+    """
 
 def decode_image(encoded: Any, channels: int, upright: bool, bgr: bool, max_pixels: int) -> Array:
-    """Decodes to uint8 pixels of shape (height, width, channels)."""
+    """Decodes an image to uint8 pixels of shape (height, width, channels)."""
 
 def encode_image(pixels: Any, height: int, width: int, channels: int, bgr: bool, png: bool, setting: int) -> bytes: ...
 
@@ -228,14 +236,14 @@ class Shuffle:
     def window(block: int, blocks: int) -> Shuffle: ...
 
 class Weights:
-    """How often each record is drawn."""
+    """The relative frequency with which each record is drawn."""
 
     def __init__(self, values: array.array[float]) -> None:
         """Takes a contiguous array of float64 in CPU memory."""
 
 def loader_options() -> tuple[list[tuple[str, str, Any, str, str]], list[tuple[str, str, Any, str, str]]]:
     """
-    (name, kind, default, bounds, meaning) of each option: first of those that change results, then of those that change only speed.
+    Returns (name, kind, default, bounds, meaning) of each option, in two lists: the options that change results, and the options that change only speed.
     """
 
 def check_loader_options(values: dict[str, Any]) -> None:
@@ -271,17 +279,17 @@ class StageStats:
 
     @property
     def busy_seconds(self) -> float:
-        """Working time, summed over the stage's threads."""
+        """Seconds spent working, summed over the stage's threads."""
 
     @property
     def waiting_seconds(self) -> float:
         """
-        Time spent waiting for input, for free slots or for the user, summed over the stage's threads.
+        Seconds spent waiting for input, for free slots or for the user, summed over the stage's threads.
         """
 
     @property
     def items(self) -> int:
-        """Number of records; for `consumer`, of batches."""
+        """Number of records; for `consumer`, number of batches."""
 
     @property
     def bytes(self) -> int:
@@ -289,10 +297,10 @@ class StageStats:
 
     @property
     def mean_queue_depth(self) -> float:
-        """Mean number of items that waited when the stage took one."""
+        """Mean number of items that were waiting each time the stage took items."""
 
     def as_dict(self) -> dict[str, int | float]:
-        """All attributes by name."""
+        """Returns all attributes by name."""
 
     def __repr__(self) -> str: ...
 
@@ -305,15 +313,15 @@ class Stats:
 
     @property
     def fetch(self) -> StageStats:
-        """Reading records."""
+        """The stage that reads records."""
 
     @property
     def process(self) -> StageStats:
-        """Decoding and transforming."""
+        """The stage that decodes and transforms."""
 
     @property
     def consumer(self) -> StageStats:
-        """The user's loop: busy with a batch, or waiting for the next one."""
+        """The user's loop, which is busy with a batch or waits for the next one."""
 
     @property
     def tolerated(self) -> int:
@@ -331,23 +339,25 @@ class Stats:
 
     @property
     def reads_at_once(self) -> int:
-        """Number of simultaneous reads by threads so far; io_uring does more."""
+        """
+        Current number of simultaneous reads by threads. io_uring has its own limit.
+        """
 
     @property
     def limit(self) -> str:
         """
-        The slowest stage, for which the others wait: 'fetch', 'process' or 'consumer'.
+        The slowest stage, for which the other stages wait: 'fetch', 'process' or 'consumer'.
         """
 
     def as_dict(self) -> dict[str, Any]:
         """
-        All attributes by name, and each stage as a dict, for JSON and loggers.
+        Returns all attributes by name, with each stage as a dict, for JSON and loggers.
         """
 
     def __repr__(self) -> str: ...
 
     def __str__(self) -> str:
-        """A table with one line for each stage and one for the loader."""
+        """Returns a table with one line for each stage and one for the loader."""
 
 class Loader:
     def __init__(self, data: Container, values: dict[str, Any], shuffle: Shuffle, weights: Weights | None, fed: str, rank: int, world_size: int, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], fields: Sequence[str] = ['image', 'label']) -> None: ...
@@ -357,18 +367,20 @@ class Loader:
 
     def next(self, turn: int, taken: list[tuple[Array | list[Array] | list[bytes], ...]]) -> bool:
         """
-        Appends the next batch to `taken`, because a signal's exception could replace a returned batch. Returns False at the end of the epoch. A ragged column is a list.
+        Appends the next batch to `taken`; returns False at the end of the epoch. A ragged column is a list. (A returned batch would be lost if a signal handler raised an exception on return.)
         """
 
     def set_epoch(self, epoch: int) -> None: ...
 
     def state(self) -> str:
-        """The state as JSON."""
+        """Returns the state as JSON."""
 
     def restore(self, json: str) -> None: ...
 
     def reshard(self, rank: int, world_size: int) -> None:
-        """Takes another share from the next batch on, and restarts the feed."""
+        """
+        From the next batch on, returns the share of this rank; restarts the feed.
+        """
 
     def at_end(self) -> bool:
         """Whether the next result is the end of the epoch."""
@@ -377,10 +389,10 @@ class Loader:
         """Number of batches in an epoch; 0 for a fed order."""
 
     def batches_left(self) -> int:
-        """Number of batches left in the epoch; not for a fed order."""
+        """Number of batches left in the epoch. StateError for a fed order."""
 
     def life(self) -> str:
-        """Whether its threads were started, and in which process."""
+        """Whether the loader's threads were started, and in which process."""
 
     def bad_records(self, since: int) -> list[BadRecord]: ...
 
@@ -392,28 +404,30 @@ class Loader:
 
     def feeds(self) -> int:
         """
-        How often the feed has started; a new number means that it must continue from `progress`.
+        Number of times that the feed has started. When it changes, the feed must continue from `progress`.
         """
 
     def reserve(self, rows: int) -> None:
         """Makes room for batches of `rows` rows, and restarts the feed."""
 
     def progress(self) -> tuple[int, int]:
-        """Epoch and position reached by batches handed out."""
+        """Epoch and position of the next batch to return."""
 
     def stats(self) -> Stats: ...
 
     def warnings(self) -> list[str]:
-        """The warnings since the last call."""
+        """Returns the warnings since the last call."""
 
     def stop(self) -> None:
         """Ends all threads."""
 
 def pack_options() -> list[tuple[str, str, Any, str, str]]:
-    """Returns (name, kind, default, bounds, meaning) of each option of `pack`."""
+    """
+    Returns (name, kind, default, bounds, meaning) of each option of `pack`.
+    """
 
 def image_options() -> list[tuple[str, str, Any, str, str]]:
-    """The same of the image options of `im2rec`, with the defaults of MXNet's proposal."""
+    """As `pack_options`, for the image options of `im2rec`."""
 
 def progress_line(verb: str, things: str, done: int, total: int, seconds: float) -> str: ...
 
@@ -452,7 +466,9 @@ class InputSplit:
 def open_input_split(uri: bytes, type: str, part: int, nsplit: int, index_uri: bytes, recurse_directories: bool, shuffle: bool, seed: int, shuffle_parts: int, batch_size: int, chunk_bytes: int) -> InputSplit: ...
 
 def record_parameters(detection: bool) -> list[tuple[str, str, Any, str, str]]:
-    """Name, kind and default of each parameter of MXNet's record iterators."""
+    """
+    Returns (name, kind, default, bounds, meaning) of each parameter of a record iterator.
+    """
 
 class RecordIter:
     def __init__(self, values: dict[str, Any], detection: bool, warnings: list[str]) -> None: ...
@@ -465,7 +481,7 @@ class RecordIter:
     def reset(self) -> None: ...
 
     def described(self, name: str) -> tuple[str, tuple[int, ...]]:
-        """Element type and shape of a batch's column."""
+        """Returns the element type and shape of a column."""
 
     @property
     def records(self) -> int:
@@ -506,7 +522,7 @@ class FfrecordReader:
 def open_ffrecord(uris: Sequence[bytes], options: dict[str, Any], check_data: bool = True) -> FfrecordReader: ...
 
 def reader_options() -> list[tuple[str, str, Any, str, str]]:
-    """(name, kind, default, bounds, meaning) of each option."""
+    """Returns (name, kind, default, bounds, meaning) of each option."""
 
 class FfrecordWriter:
     """Writes an FFRecord file."""
@@ -531,7 +547,7 @@ def create_ffrecord(uri: bytes, records: int | None) -> FfrecordWriter: ...
 def packed_entries(last_record: Any, records: int) -> collections.OrderedDict[str, Any]: ...
 
 class RecordioReader:
-    """Reads payloads of a RecordIO file."""
+    """Reads the payloads of a RecordIO file."""
 
     def next(self) -> bytes | None: ...
 

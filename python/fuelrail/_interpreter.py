@@ -1,6 +1,7 @@
-"""Raises ImportError in a sub-interpreter. Must be imported before the extension, which only one
-interpreter can load: CPython would let a legacy sub-interpreter load it a second time, which would
-break it in the main interpreter.
+"""Raises ImportError in a sub-interpreter.
+
+This module must be imported before the extension: CPython would let a legacy sub-interpreter load
+the extension a second time, and that would break it in the main interpreter.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ def _refuse_sub_interpreters() -> None:
         if interpreters.get_current() != interpreters.get_main():
             raise ImportError(
                 "fuelrail does not work in a sub-interpreter. Import it in the main interpreter, "
-                "or in another process."
+                "or in a separate process."
             )
         return
 

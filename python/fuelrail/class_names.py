@@ -16,12 +16,12 @@ ClassNames: TypeAlias = Union[Sequence[str], str, "os.PathLike[str]"]
 
 
 def class_names(classes: ClassNames | None) -> list[str]:
-    """Returns the names in the list `classes`, or the names in the file that it is the path of;
-    [] for None.
+    """Returns the class names: `classes` itself if it is a list, the names in the file if it is a
+    path, [] if it is None. The core checks that no name is empty or repeated.
 
-    Errors: those of reading the file; ArgumentTypeError unless `classes` is a path or a list of
-    strings; InvalidArgumentError for an empty list and for a path or a name with a NUL character.
-    The core checks the names: none may be empty or repeated.
+    Errors: the errors of reading the file; ArgumentTypeError if `classes` is neither a path nor a
+    list of strings; InvalidArgumentError for an empty list, and for a path or a name that cannot be
+    encoded or has a NUL character.
     """
     if classes is None:
         return []

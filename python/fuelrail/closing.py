@@ -22,14 +22,14 @@ T = TypeVar("T")
 
 
 class Closing:
-    """The base of classes with a `close`, which the end of a `with` block calls."""
+    """Base class of objects with a method `close`. The end of a `with` block calls it."""
 
     def close(self) -> None:
         raise NotImplementedError
 
     def _end(self, failed: bool) -> None:
         """Called at the end of a `with` block. failed: whether an exception leaves the block.
-        Default: calls `close` in both cases.
+        By default, calls `close` in both cases.
         """
         self.close()
 
@@ -46,19 +46,19 @@ class Closing:
 
 
 _open: weakref.WeakKeyDictionary[Any, Callable[[Any], None]] = weakref.WeakKeyDictionary()
-_exits_in: int | None = None  # the thread that runs the exit, once it has begun
+_exits_in: int | None = None  # the thread that runs the exit handlers; None before the exit
 
 
 def close_at_exit(thing: T, close: Callable[[T], None]) -> None:
-    """Calls `close(thing)` when the interpreter exits, if `thing` still exists then."""
+    """Registers `thing`. If it still exists when the interpreter exits, calls `close(thing)`."""
     _open[thing] = close
-    end_thread_at_exit()  # if the exit has missed `thing`, this thread ends
+    end_thread_at_exit()  # ends this thread if it is too late for the exit to close `thing`
 
 
 def end_thread_at_exit() -> None:
-    """Raises SystemExit in a daemon thread once the interpreter is exiting, because the objects
-    that the thread uses are closed. Python ends such a thread silently. Does nothing in other
-    threads.
+    """If the interpreter is exiting and the calling thread is a daemon thread, raises SystemExit,
+    because the objects that the thread uses are closed. Python then ends the thread silently.
+    Otherwise does nothing.
     """
     exits = _exits_in not in (None, threading.get_ident())
     if exits and threading.current_thread().daemon:
@@ -71,8 +71,8 @@ def _close_all() -> None:
     global _exits_in
     _exits_in = threading.get_ident()
     _core.process_ends()
-    # The ExitStack closes all objects even if one raises. No loop over `_open`: it would fail if
-    # another thread added an object meanwhile.
+    # The ExitStack closes all objects even if one raises. A `for` loop over `_open` would fail if a
+    # different thread added an object during the loop.
     with contextlib.ExitStack() as all_of_them, contextlib.suppress(KeyError):
         while True:
             thing, close = _open.popitem()

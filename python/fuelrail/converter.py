@@ -27,26 +27,28 @@ def convert(
     """Converts a RecordIO file to an FFRecord file, or the reverse.
 
     source: a `.rec` or `.ffr` file.
-    output: a file of the other format, given by its name; with `schema`, of either format.
-    schema: as for `fuelrail.open`. "class_folders": the source is a packed folder (`pack_folder`)
-        of images. The output, of either format, then has image records with labels and class names,
-        as `fuelrail.pack` makes them from the folder itself. None: the source's own records.
-    classes: with a schema, the class names by label, as for `fuelrail.pack`. Default: the names of
-        the folders, ordered by code point.
+    output: the file to write. Its extension selects its format, which must differ from the
+        source's, unless `schema` is given.
+    schema: how to read the source's records, as for `fuelrail.open`. "class_folders": the source is
+        a packed folder of images (`pack_folder`), and the output has image records with labels and
+        class names, the same as `fuelrail.pack` makes from the folder itself. None: the source's
+        own records are copied.
+    classes: the class names, ordered by label, as for `fuelrail.pack`. Allowed only with a schema.
+        Default: the names of the folders, ordered by code point.
     overwrite: replaces an existing output. If False, an existing output, index or sidecar is an
         IoError. Default: False.
-    progress: called with a PackProgress of records, at most ten times a second and at the end. An
-        exception from it ends the conversion, and no file is left. Default: a line on standard
-        error if that is a terminal; False: nothing.
+    progress: a function that is called with a PackProgress that counts records, at most ten times a
+        second and at the end. If it raises an exception, the conversion ends and leaves no file.
+        False: show nothing. Default: show a line on standard error if that is a terminal.
 
     Without a schema, the records' bytes are copied unchanged, in order. The checksums that the
-    source has are verified. The sidecar's class names and the keys of an index beside the source
-    are kept: converting back gives the same `.rec` and the same `.idx`. Memory: that of the longest
-    record, and 20 bytes for each record.
+    source has are verified. The class names in the source's sidecar and the keys in its index are
+    kept, so that converting back gives the same `.rec` and the same `.idx`. Memory: that of the
+    longest record, and 20 bytes for each record.
 
     The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
     for invalid names, schemas and options; NotFoundError; IoError; CorruptError and TruncatedError
-    for a damaged source; UnsupportedError for an index whose keys are not integers, one for each
+    for a damaged source; UnsupportedError for an index that does not have one integer key for each
     record, and for a record that is too long for the output's format.
     """
     names = (file_name("`source`", source), file_name("`output`", output))

@@ -1,4 +1,4 @@
-"""Datasets: record files, folders, lists of images, and combinations and parts of them."""
+"""Opens record files, folders and lists of images as datasets, and combines and splits datasets."""
 
 from __future__ import annotations
 
@@ -51,26 +51,26 @@ __all__ = ["Dataset", "Field", "Place", "Sample", "open"]
 Openable: TypeAlias = Union[
     str, os.PathLike[str], os.PathLike[bytes], bytes, "Dataset", Iterable["Openable"]
 ]
-# A function and its arguments that rebuild the dataset, in the form that `__reduce__` returns.
+# A function and the arguments with which it rebuilds a dataset, as `__reduce__` returns them.
 Origin: TypeAlias = "tuple[Callable[..., Dataset], tuple[Any, ...]]"
 
 
 class Field(NamedTuple):
-    """One field of a dataset's samples."""
+    """The name and type of one field of a dataset's samples."""
 
     name: str
     kind: str
-    """"image" (encoded), "tensor" or "bytes"."""
+    """One of "image" (encoded), "tensor" and "bytes"."""
     dtype: str | None
-    """NumPy's name of a tensor's element type; None for the other kinds."""
+    """For a tensor, NumPy's name of its element type; None for other kinds."""
     shape: tuple[int, ...]
-    """Shape of a tensor: () for a single number; -1 for a dimension that varies between samples.
-    () for the other kinds.
+    """Shape of a tensor; () for a single number and for other kinds. A dimension that varies
+    between samples is -1.
     """
 
 
 class Place(NamedTuple):
-    """The location of a sample's record."""
+    """Where a sample's record is stored."""
 
     path: str
     record: int
@@ -80,13 +80,13 @@ class Place(NamedTuple):
 
 
 class Sample:
-    """One sample, read and checked. Its fields are attributes: `sample.image`, `sample.label`.
+    """One sample of a dataset. Its fields are attributes: `sample.image`, `sample.label`.
 
-    An image and raw bytes are `bytes`, a number is an `int` or a `float`, a tensor is a
-    `numpy.ndarray`. A field with the name of another attribute (`id`, `place`) is only available
-    as `sample[name]`. A sample owns its memory and stays valid after the dataset is gone. It is
-    immutable, so copying returns the sample itself. It cannot be pickled: pickle its values, or
-    the dataset and the index.
+    Images and raw bytes are `bytes`, a single number is an `int` or a `float`, and a tensor is a
+    `numpy.ndarray`. If a field has the same name as a property or a method (`id`, `place`), use
+    `sample[name]`. A sample has been read completely and checked. It owns its memory and stays
+    valid after the dataset is deleted. It is immutable, so copying returns the sample itself. It
+    cannot be pickled: pickle its values, or the dataset and the index.
     """
 
     __slots__ = ("_record", "_schema")
@@ -102,7 +102,7 @@ class Sample:
 
     @property
     def place(self) -> Place:
-        """The file, the record's index in it, and the byte offset."""
+        """Where the record is stored: its file, its index in the file, and its byte offset."""
         return Place(*self._record.place)
 
     @property
@@ -111,14 +111,14 @@ class Sample:
         return tuple(field.name for field in self._schema)
 
     def __getitem__(self, field: str) -> Any:
-        """Returns the value of a field. Errors: InvalidArgumentError for an unknown field, with the
-        nearest name; ArgumentTypeError unless `field` is a string.
+        """Returns the value of a field. Errors: InvalidArgumentError for an unknown field (the text
+        suggests the nearest name); ArgumentTypeError if `field` is not a string.
         """
         value = self._record.value(text("the field name", field))
         return value.numpy() if isinstance(value, _core.Array) else value
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # looked up by `copy` and others, maybe before __init__
+        if name.startswith("_"):  # `copy` and others may look them up before __init__ has run
             raise AttributeError(f"the sample has no attribute '{name}'")
         if name not in self.fields:
             known = ["decode", "fields", "id", "place", *self.fields]
@@ -134,8 +134,8 @@ class Sample:
     def __reduce__(self) -> NoReturn:
         raise ArgumentTypeError(
             "a sample cannot be pickled",
-            remedy="Pickle its values, {name: sample[name] for name in sample.fields}, or the "
-            "dataset and the index",
+            remedy="Pickle the values of its fields, {name: sample[name] for name in "
+            "sample.fields}, or pickle the dataset and the sample's index",
         )
 
     def __dir__(self) -> list[str]:
@@ -153,8 +153,8 @@ class Sample:
 
         orientation: "apply" rotates and flips the image as its EXIF orientation tag requires;
         "ignore" leaves it as stored.
-        max_pixels: width * height of the largest image that is decoded. The limit is checked before
-        memory is allocated.
+        max_pixels: the largest width * height that is decoded. The limit is checked before memory
+        for the pixels is allocated.
 
         Errors: DecodeError, TruncatedError, UnsupportedError, OutOfMemoryError, each with the
         sample's place; InvalidArgumentError for an unknown field and for a field that is not an
@@ -173,12 +173,12 @@ class Sample:
 
 
 class Dataset:
-    """A sequence of samples. Created by `fuelrail.open`, or as a part of another dataset.
+    """A sequence of samples. Created by `fuelrail.open`, or from an existing dataset.
 
-    A dataset is immutable. Any thread may use it, and it works in forked children. A pickle holds
-    the paths and options that it was opened with, not the data: unpickling opens the files again
-    (relative paths start at the current directory there), and raises CorruptError if their content
-    has changed.
+    A dataset is immutable. It can be used from any thread and in forked children. A pickled dataset
+    contains the paths and options with which it was opened, but not the data. Unpickling opens the
+    files again, and raises CorruptError if their content has changed. Relative paths start at the
+    current directory of the process that unpickles.
     """
 
     def __init__(
@@ -188,8 +188,10 @@ class Dataset:
         origin: Origin | None = None,
         opened_as: tuple[str, str, bool, tuple[str, ...]] = ("", "", False, ()),
     ) -> None:
-        """origin: None if `name` is the path that was opened. `opened_as` then holds the schema,
-        the root, whether sidecars are ignored, and the class names.
+        """origin: how to rebuild a dataset that was created from other datasets; None for a dataset
+        that was opened from the path `name`.
+        opened_as: the schema, the root, whether sidecars are ignored, and the class names with
+        which that path was opened. Not used if `origin` is given.
         """
         self._container = container
         self._name = name
@@ -197,13 +199,13 @@ class Dataset:
         self._opened_as = opened_as
         self._schema = tuple(Field(*field) for field in container.schema)
         with contextlib.suppress(ImportError):
-            # Samples and batches need NumPy. Imported now, because a later import could run in
-            # another thread, where the interpreter's exit or a fork could interrupt it.
+            # Samples and batches need NumPy. It is imported here, because a later import could run
+            # in a different thread, where a fork or the interpreter's exit could interrupt it.
             importlib.import_module("numpy")
 
     @property
     def container(self) -> _core.Container:
-        """The core's object behind the dataset."""
+        """The core's object that this dataset wraps."""
         return self._container
 
     @property
@@ -213,13 +215,13 @@ class Dataset:
 
     @property
     def classes(self) -> list[str]:
-        """The class names, in the order of the labels; empty if they are not stored."""
+        """The class names, in the order of the labels; empty if the dataset has none."""
         return self._container.classes
 
     @property
     def fingerprint(self) -> str:
         """Identifies the content by the number of records, the number of bytes and a checksum of
-        the lengths of the records. Equal content has equal fingerprints under any path.
+        the record lengths. Equal content has equal fingerprints, whatever its path.
         """
         return self._container.fingerprint
 
@@ -229,13 +231,13 @@ class Dataset:
         return self._container.verifies_checksums
 
     def place(self, index: int) -> Place:
-        """Returns where a sample's record is stored, without reading it. Errors: OutOfRangeError,
-        ArgumentTypeError.
+        """Returns where a sample's record is stored, without reading the record. Errors:
+        OutOfRangeError, ArgumentTypeError.
         """
         return Place(*self._container.place(self._index(index)))
 
     def subset(self, indices: Iterable[int]) -> Dataset:
-        """Returns a dataset of the samples at `indices`, in this order. An index may be repeated or
+        """Returns a dataset of the samples at `indices`, in that order. An index may be repeated or
         negative.
 
         indices: a list, an array, a tensor, any other iterable, or any object that supports DLPack
@@ -260,11 +262,11 @@ class Dataset:
         >>> {name: len(part) for name, part in parts.items()}
         {'train': 4, 'val': 4}
 
-        parts: the name and fraction of each part. A fraction is in (0, 1], and all together are at
-        most 1; the remaining samples are in no part.
+        parts: maps the name of each part to its fraction of the samples, in (0, 1]. The fractions
+        add up to at most 1. Samples that remain are in no part.
         seed: 0 to 2**64 - 1. The same seed gives the same parts.
 
-        Returns: the parts by name. Errors: InvalidArgumentError, ArgumentTypeError.
+        Returns: a dict from names to parts. Errors: InvalidArgumentError, ArgumentTypeError.
         """
         shares = fractions("parts", parts)
         seed = whole("seed", seed, bits=64)
@@ -282,8 +284,9 @@ class Dataset:
     @overload
     def __getitem__(self, index: slice) -> Dataset: ...
     def __getitem__(self, index: int | slice) -> Sample | Dataset:
-        """Reads the sample at an index, or returns the dataset of a slice. Errors: OutOfRangeError,
-        ArgumentTypeError, those of reading; InvalidArgumentError for a slice with step 0.
+        """Reads the sample at an index; for a slice, returns a dataset of its samples. Errors:
+        OutOfRangeError, ArgumentTypeError; the errors of reading the record; InvalidArgumentError
+        for a slice with step 0.
         """
         if isinstance(index, slice):
             chosen = self._sliced(index)
@@ -333,7 +336,7 @@ class Dataset:
         return place_of(index, len(self), "sample")
 
 
-# Remedies of a loader for options that only `open` takes.
+# A loader's remedies for options that only `open` takes.
 OPENS_ALONE = {
     name: f"Pass the dataset `fuelrail.open(path, {name}=...)`" for name in ("root", "classes")
 }
@@ -354,39 +357,39 @@ def open(
     >>> fuelrail.open("train.rec")
     <fuelrail.Dataset: 8 samples of image, label; 2 classes; train.rec>
 
-    source: one of these, or a Python list of them, which are concatenated in its order:
+    source: one of the following, or a Python list of them to concatenate in that order:
         a RecordIO file (`.rec`) or an FFRecord file (`.ffr`);
         a folder of `.ffr` files, which are concatenated in the order of their names;
-        a folder with one sub-folder for each class: the label of an image is the rank of its
-        sub-folder's name in code-point order;
-        a list of images, `.lst` (id TAB label TAB path) or `.csv` or `.tsv` (the first row names
-        the columns, among them `path` and `label`): a label is a number, or a class name if all
-        labels are names;
+        a folder with one sub-folder for each class: the sub-folders are numbered from 0 in the
+        code-point order of their names, and an image's label is the number of its sub-folder;
+        a list of images: a `.lst` file (id TAB label TAB path), or a `.csv` or `.tsv` file whose
+        first row names the columns, including `path` and `label`. Labels are either all numbers or
+        all class names;
         a Dataset.
-        Names in a folder that start with a dot are skipped. Problems that do not prevent opening
-        are issued as FuelrailWarning.
-    schema: how to read the records of a format that has several ways. "class_folders": a `.ffr` is
-        a packed folder (`pack_folder`) with one sub-folder for each class, and its samples are
-        images and labels, like those of the folder itself. None: the format's default.
-    root: for a list of images only: the folder that its relative paths start from. None: the folder
-        of the list.
-    sidecar: "use": read what is known about a record file from its sidecar, and write a sidecar if
-        the file has none. "ignore": neither read nor write a sidecar, but scan the file. Payload
-        checksums are then unknown, and so are class names unless `classes` gives them. Use it for a
-        damaged file, or one that was changed on purpose.
-    classes: the class names, in the order of the labels: a list of names (`train.classes`) or the
-        path of a file or folder that has them (a packed file, a folder of classes, or a text file
-        with one name on each line). A folder and a list of images take their labels from these
-        names; some classes may have no images, but no other class may occur. A record file must
-        have exactly these names, unless its sidecar is ignored: then it takes these. None: the
-        names that `source` has.
+        In a folder, files and sub-folders whose names start with a dot are skipped.
+    schema: how to interpret the records, for a format whose records can be read in more than one
+        way. "class_folders": the `.ffr` file was written by `pack_folder` from a folder with one
+        sub-folder for each class; its samples are images and labels, as in the folder itself. None:
+        the format's default.
+    root: the folder to which relative paths in a list of images refer. Can be given only for a list
+        of images. None: the folder that contains the list.
+    sidecar: "use": read the sidecar of each record file, and write one if the file has none.
+        "ignore": neither read nor write sidecars, and scan the record files instead. Payload
+        checksums are then unknown, and class names are known only if `classes` is given. Use
+        "ignore" for a file that is damaged or was changed on purpose.
+    classes: the class names, in the order of the labels: a list of names (`train.classes`), or the
+        path of a packed file, of a folder of classes, or of a text file with one name on each line.
+        For a folder or a list of images, these names determine the labels; some classes may have no
+        images, but no other class may occur. A record file must have exactly these names; if its
+        sidecar is ignored, it gets these names. None: the class names of `source`.
 
-    Errors: ArgumentTypeError for any other source; NotFoundError; UnsupportedError for a URI scheme
-    or a format that fuelrail does not read; CorruptError and TruncatedError for a damaged file;
-    TruncatedError also for a file with fewer records than its sidecar says; IoError;
-    InvalidArgumentError for a list whose parts differ in fields or classes, for class names that
-    differ from `classes` (the text shows the first difference), for an unknown schema or one that
-    the format does not take, and for a root without a list of images.
+    Issues a FuelrailWarning for each problem that does not prevent opening. Errors:
+    ArgumentTypeError for a `source` of any other type; NotFoundError; UnsupportedError for a URI
+    scheme or a format that fuelrail does not read; CorruptError or TruncatedError for a damaged
+    file; TruncatedError for a file with fewer records than its sidecar lists; IoError;
+    InvalidArgumentError if the parts of a list differ in fields or classes, if the class names
+    differ from `classes` (the text shows the first difference), if `schema` is unknown or does not
+    apply to the format, or if `root` is given and `source` is not a list of images.
     """
     schema = "" if schema is None else text("schema", schema)
     folder = "" if root is None else file_name("`root`", root)
@@ -395,21 +398,21 @@ def open(
     if isinstance(source, Dataset):
         if schema:
             raise InvalidArgumentError(
-                "`schema` does not apply to an open dataset",
+                "`schema` cannot be given for a dataset that is already open",
                 found=schema,
-                remedy="Pass `schema` to the `fuelrail.open` that opens the file",
+                remedy="Pass `schema` in the call of `fuelrail.open` that opens the file",
             )
         if folder:
             raise InvalidArgumentError(
-                "`root` does not apply to an open dataset",
+                "`root` cannot be given for a dataset that is already open",
                 found=shown(folder),
-                remedy="Pass `root` to the `fuelrail.open` that opens the list of images",
+                remedy="Pass `root` in the call of `fuelrail.open` that opens the list of images",
             )
         if ignored:
             raise InvalidArgumentError(
-                "`sidecar` does not apply to an open dataset",
+                "`sidecar` cannot be given for a dataset that is already open",
                 found='"ignore"',
-                remedy="Pass `sidecar` to the `fuelrail.open` that opens the file",
+                remedy="Pass `sidecar` in the call of `fuelrail.open` that opens the file",
             )
         if names:
             source.container.check_classes(names)
@@ -423,9 +426,9 @@ def open(
             "a dataset implemented in Python cannot be opened",
             expected="a path or a list of paths",
             found=typed(source),
-            remedy="Pass the path of the folder or file that it reads, or keep "
-            "torch.utils.data.DataLoader or fuelrail.ffrecord.torch.DataLoader if Python code "
-            "creates its samples",
+            remedy="Pass the path of the folder or file that the dataset reads; if Python code "
+            "creates its samples, keep torch.utils.data.DataLoader or "
+            "fuelrail.ffrecord.torch.DataLoader",
         )
     if isinstance(source, _NO_LISTS) or not _is_iterable(source):
         raise ArgumentTypeError(
@@ -443,7 +446,7 @@ def open(
 def _is_iterable(value: object) -> bool:
     try:
         iter(value)  # type: ignore[call-overload]
-    except TypeError:  # an array or a tensor without dimensions has __iter__, but raises
+    except TypeError:  # a 0-dimensional array or tensor has __iter__, which raises
         return False
     return True
 
@@ -451,8 +454,8 @@ def _is_iterable(value: object) -> bool:
 def _reopen(
     path: str, fingerprint: str, schema: str, root: str, ignored: bool, classes: tuple[str, ...]
 ) -> Dataset:
-    """Opens the files of a pickled dataset again, without its warnings: the process that pickled it
-    has issued them.
+    """Opens the files of a pickled dataset again. Issues no warnings, because the process that
+    pickled the dataset has issued them.
     """
     data = _open_path(path, [], schema, root, ignored, classes)
     if data.fingerprint != fingerprint:

@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 __all__ = ["ArrayFramework", "BatchContext", "Delivery", "Framework", "check_images"]
 
 Element = TypeVar("Element")
-"""The type of a framework's columns: an Array, a tensor."""
+"""The type of a framework's columns: an Array or a tensor."""
 NativeColumn: TypeAlias = "_core.Array | list[_core.Array] | list[bytes]"
 
 
 class BatchContext(NamedTuple):
-    """Identifies a batch for a batch transform, which should derive its random numbers from it."""
+    """Identifies a batch. A batch transform should derive its random numbers from these values."""
 
     seed: int
     """The loader's seed."""
     epoch: int
     """The epoch of the batch."""
     positions: numpy.typing.NDArray[numpy.int64]
-    """(batch,): the position of each sample in its epoch, like the field `position`."""
+    """Shape (batch,): the position of each sample in its epoch, as in the field `position`."""
 
 
 class Framework(Generic[Element]):
-    """Converts columns to the arrays of a framework."""
+    """Converts columns to the arrays or tensors of a framework."""
 
     def native_layout(self, layout: str) -> str:
         """Returns the layout that the core must use if the user chose `layout`."""
@@ -61,14 +61,14 @@ class Framework(Generic[Element]):
 
 
 class ArrayFramework(Framework[_core.Array]):
-    """No framework: columns stay `fuelrail.Array`."""
+    """Returns columns as `fuelrail.Array`, without conversion."""
 
     def column(self, array: _core.Array, is_image: bool) -> _core.Array:
         return array
 
 
 class Delivery(Generic[Element]):
-    """Names the columns, moves them, and runs the user's batch transforms."""
+    """Builds batches: names the columns, moves them, and runs the user's batch transforms."""
 
     def __init__(
         self,
@@ -79,7 +79,9 @@ class Delivery(Generic[Element]):
         image_fields: Sequence[str],
         seed: int,
     ) -> None:
-        """image_fields: those of the dataset. Errors: InvalidArgumentError, ArgumentTypeError."""
+        """image_fields: the names of the dataset's image fields. Errors: InvalidArgumentError,
+        ArgumentTypeError.
+        """
         self._framework = framework
         named = truth("as_dict", as_dict) or isinstance(fields, Mapping)
         names, self._fields = _named_fields(fields)
@@ -92,21 +94,21 @@ class Delivery(Generic[Element]):
 
     @property
     def native_fields(self) -> list[str]:
-        """The core's columns: `fields`, and "position" if a batch transform needs it."""
+        """The columns of the core: `fields`, and "position" if a batch transform needs it."""
         hidden = self.wants_context and "position" not in self._fields
         return [*self._fields, "position"] if hidden else self._fields
 
     def place(self, columns: Sequence[NativeColumn]) -> list[Any]:
-        """Returns the columns of `fields` in the memory or on the device that the user chose. May
-        be called again after an error.
+        """Returns the columns of `fields` in the memory or on the device that the user chose. After
+        an error, it may be called again with the same columns.
         """
         framework = self._framework
         own = framework.columns(columns[: len(self._fields)], self._is_image)
         return framework.place(own)
 
     def __call__(self, columns: Sequence[NativeColumn], placed: list[Any], epoch: int) -> Any:
-        """Builds the batch. placed: the columns that `place` returned. Errors: those of the batch
-        transforms; ArgumentTypeError if one returns None.
+        """Builds the batch. placed: the columns that `place` returned. Errors: the errors of the
+        batch transforms; ArgumentTypeError if a batch transform returns None.
         """
         batch: Any = (
             tuple(placed) if self._names is None else dict(zip(self._names, placed, strict=True))
@@ -149,19 +151,19 @@ def columns_of(fields: object) -> list[str]:
 
 
 def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
-    """Raises InvalidArgumentError if `wanted` has images, but the records are bytes."""
+    """Raises InvalidArgumentError if `wanted` contains "image", but the records are raw bytes."""
     known = [field.name for field in schema]
     if "data" in known and "image" in wanted and "image" not in known:
         raise InvalidArgumentError(
             "the records are bytes, not images",
-            expected="`fields` from " + ", ".join(known),
+            expected="only fields of the dataset: " + ", ".join(known),
             found=shown(list(wanted)),
             remedy='Pass `fields=["data"]`, or pass a `schema` that reads the bytes as images',
         )
 
 
 def _named_fields(fields: object) -> tuple[list[str], list[str]]:
-    """Returns the names of the columns in the batch, and the fields that they hold."""
+    """Returns the name of each column in the batch, and the field that each column holds."""
     if not isinstance(fields, Mapping):
         names = columns_of(fields)
         return names, names
@@ -170,7 +172,7 @@ def _named_fields(fields: object) -> tuple[list[str], list[str]]:
 
 
 def _batch_transforms(given: object) -> list[tuple[Callable[..., Any], bool]]:
-    """Returns each transform, and whether it takes the context."""
+    """Returns each transform, and whether it has a parameter `context`."""
     if given is None:
         return []
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):

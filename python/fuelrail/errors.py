@@ -1,7 +1,7 @@
-"""The error classes. Every error says what failed, where, and what to do.
+"""The error classes. Every error says what failed, where it failed, and what to do.
 
 Every class also inherits from the matching built-in exception, so ``except FileNotFoundError``
-works as well as ``except fuelrail.NotFoundError``.
+catches a ``fuelrail.NotFoundError``.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Error(Exception):
     """The base of all errors that fuelrail raises.
 
     Its text is one line: ``<path>: record <i>, offset <n>: <failure>: expected <e>, found <f>.
-    <remedy>.`` Each part is also an attribute. A part that is not known is None and is omitted from
-    the text. If `failure` is the only part, it keeps its line breaks: torch's DataLoader rebuilds
-    an error of a worker process from its text, which includes the traceback.
+    <remedy>.`` Each part is also an attribute. An unknown part is None, and the text omits it. If
+    only `failure` is given, its line breaks are kept, because torch's DataLoader rebuilds an error
+    of a worker process from a text that includes the traceback.
     """
 
     failure: str
-    """What failed, as one clause. The whole text for an error from another process."""
+    """What failed, as one clause. For an error from a worker process of torch, the whole text."""
     path: str | None
     """URI of the file, as the caller passed it."""
     record: int | None
@@ -117,7 +117,7 @@ class UnsupportedError(Error, NotImplementedError):
 
 
 class StateError(Error, RuntimeError):
-    """The object cannot do this now: it is closed, in use, or was started before a fork."""
+    """The object is in the wrong state: it is closed or in use, or was started before a fork."""
 
 
 class StallError(Error, TimeoutError):
@@ -129,11 +129,11 @@ class TooManyBadRecordsError(Error, RuntimeError):
 
 
 class FuelrailWarning(UserWarning):
-    """A problem that is no error, such as an ignored index file or a skipped sample."""
+    """A problem that is not an error, such as an ignored index file or a skipped sample."""
 
 
 def warn_user(text: str) -> None:
-    """Issues a FuelrailWarning that points at the innermost line outside fuelrail."""
+    """Issues a FuelrailWarning for the innermost line of the call stack outside fuelrail."""
     level = 1
     frame = sys._getframe()
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__")):
@@ -144,7 +144,7 @@ def warn_user(text: str) -> None:
 
 class CoreWarnings(list[str]):
     """Collects the core's warnings inside a `with` block and issues them at its end. If an error
-    leaves the block, that error is raised, even if warnings are turned into errors.
+    leaves the block, that error is raised, not a warning that was turned into an error.
     """
 
     def __enter__(self) -> CoreWarnings:

@@ -1,4 +1,4 @@
-"""Orders that the user supplies with `sampler` or `batch_sampler`: read ahead, and resumed."""
+"""Reads a user's `sampler` or `batch_sampler` ahead, and saves and restores the position in it."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ class _Pulled(NamedTuple):
 class FedOrder:
     """A fed order: an iterable of indices, or of batches of indices, that the user supplies.
 
-    The thread that requests a batch pulls as many batches as the core may plan ahead, before it
-    waits for its own batch. So no Python runs on the core's threads, the user's iterable draws from
-    global random generators at the same moments in every run, and Ctrl-C interrupts it.
+    Before the thread that requests a batch waits for it, this thread pulls as many batches from the
+    iterable as the core may plan ahead. Therefore no Python code runs on the core's threads, the
+    iterable draws from global random generators at the same points in every run, and Ctrl-C
+    interrupts the iterable.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class FedOrder:
         world_size: int,
     ) -> None:
         """batch_size: the number of indices in a batch; None if `source` yields whole batches.
-        index: checks an index and converts it to a record's index.
+        index: a function that checks a user's index and converts it to a record's index.
         """
         self._source = source
         self._batch_size = batch_size
@@ -60,28 +61,28 @@ class FedOrder:
         # Since the feed started:
         self._feeds = 0
         self._pulls: Iterator[_Pulled] = iter(())
-        self._ahead: deque[_Pulled] = deque()  # pulled and not handed out yet
-        self._error: BaseException | None = None  # raised after those
+        self._ahead: deque[_Pulled] = deque()  # pulled, but not handed out yet
+        self._error: BaseException | None = None  # raised after the batches in `_ahead`
         self._over = False  # an error has ended the epoch
-        self._ended = False  # the order has ended for good
-        self._batches = 0  # handed out, in the epoch of the next batch
-        self._done = 0  # handed out, in the epoch of the last batch handed out
+        self._ended = False  # the order has no more epochs
+        self._batches = 0  # batches handed out in the epoch of the next batch
+        self._done = 0  # batches handed out in the epoch of the last batch handed out
         self._state: Any = None
-        self._rows = 1  # the rows for which the core has room
-        self._before: tuple[int, int] | None = None  # progress when a batch was requested
+        self._rows = 1  # the largest batch for which the core has room
+        self._before: tuple[int, int] | None = None  # progress when the current batch was requested
         # The restored state, and the progress at which it applies:
         self._resume: Mapping[str, Any] = {}
         self._resume_at = (-1, -1)
 
     def __len__(self) -> int:
-        """Batches in an epoch. Errors: TypeError if the source has no length."""
+        """Number of batches in an epoch. Errors: TypeError if the source has no length."""
         count = len(self._source)  # type: ignore[arg-type]
         if self._batch_size is None:
             return count
         return count // self._batch_size if self._drop_last else -(-count // self._batch_size)
 
     def begin(self, core: _core.Loader) -> None:
-        """Called for a new iterator. Restarts an order that has raised an error."""
+        """Called when an iterator is created. If the order has raised an error, restarts it."""
         with self._own_lock():
             if self._over and core.feeds() == self._feeds:
                 core.reserve(0)
@@ -96,13 +97,13 @@ class FedOrder:
                     if error is not None:
                         raise error
                 finally:
-                    del error  # a cycle with its traceback would keep it and a batch alive
+                    del error  # a cycle with the traceback would keep the error and a batch alive
                 return False
             self._before = core.progress()
             try:
                 is_batch = core.next(turn, taken)
                 self._count(core, taken)
-            except BaseException:  # of a bad record, or of a signal after a good batch
+            except BaseException:  # from a bad record, or from a signal handler after a good batch
                 self._count(core, taken)
                 raise
             return is_batch
@@ -128,8 +129,8 @@ class FedOrder:
             return self._done if core.at_end() else self._batches
 
     def reshard(self, core: _core.Loader, rank: int, world_size: int) -> None:
-        """Changes the share of this order and of the core. Errors: those of `check_state` for a
-        restored state that still applies; the share then stays unchanged.
+        """Changes the rank and the world size of this order and of the core. Errors: if a restored
+        state still applies, the errors of `check_state`. After an error, nothing has changed.
         """
         with self._own_lock():
             before = self._same["world_size"]
@@ -144,8 +145,9 @@ class FedOrder:
                 raise
 
     def check_state(self, said: object) -> dict[str, Any]:
-        """Checks and returns a state that `state` returned before. The number of ranks may differ
-        only at the beginning of an epoch. Errors: InvalidArgumentError that names the member.
+        """Checks and returns a state that an earlier call of `state` returned. The number of ranks
+        may differ only at the beginning of an epoch. Errors: InvalidArgumentError, whose text names
+        the member.
         """
         if not isinstance(said, Mapping):
             raise InvalidArgumentError(
@@ -165,20 +167,21 @@ class FedOrder:
                 )
         if said.get("has_state") and "state" not in said:
             raise InvalidArgumentError(
-                "the state's member 'sampler' lacks the sampler's own state",
-                expected="a member 'state'",
-                remedy="Save the whole state_dict(), for example with torch.save, not only the "
-                "members that the state of a new loader has",
+                "the sampler's own state is missing from the loader's state",
+                expected="a member 'state' in 'sampler'",
+                remedy="Save everything that state_dict() returns, for example with torch.save",
             )
         return {**said, "batches": batches}
 
     def restore(self, said: Mapping[str, Any], at: tuple[int, int]) -> None:
-        """Resumes from `said`, which `check_state` returned, when the feed starts at `at`."""
+        """Stores `said`, which `check_state` returned. A feed that starts at progress `at` resumes
+        from it.
+        """
         if said["batches"] > 0 and "state" not in said and not _repeats(self._source):
             warn_user(
-                f"The order resumes correctly only if {type(self._source).__name__} yields the "
-                "same indices again, because it has neither `state_dict` nor `set_epoch`. Use "
-                "`shuffle`, `weights`, or a sampler with `set_epoch` or `state_dict`."
+                f"{type(self._source).__name__} has neither `state_dict` nor `set_epoch`, so the "
+                "order resumes correctly only if it yields the same indices again. Use `shuffle`, "
+                "`weights`, or a sampler with `set_epoch` or `state_dict`."
             )
         with self._own_lock():
             self._resume, self._resume_at = copy.deepcopy(dict(said)), at
@@ -191,14 +194,15 @@ class FedOrder:
         return self._lock
 
     def _count(self, core: _core.Loader, taken: list[tuple[NativeColumn, ...]]) -> None:
-        """Counts the batch that was handed out since `_before`, if any, exactly once.
+        """Counts the batch, or the error in its place, that was handed out since `_before` was set.
+        Does nothing if there is none, or if it was already counted.
 
-        The progress alone does not show it: an error in place of a batch advances it, and a batch
-        without rows does not.
+        The check needs both `taken` and the progress: an error leaves `taken` empty but advances
+        the progress, and a batch without rows does not advance the progress.
         """
         if self._before is None or (not taken and core.progress() == self._before):
             return
-        pulled = self._ahead[0]  # no calls below, so no signal handler can raise here
+        pulled = self._ahead[0]  # nothing below is a call, so no signal handler can raise
         self._done = self._batches + 1
         self._batches = 0 if pulled.ends_epoch else self._done
         self._state = pulled.state
@@ -234,7 +238,7 @@ class FedOrder:
                     "the sampler was interrupted, so the epoch cannot continue",
                     remedy="Start over with `iter(loader)`",
                 )
-                raise  # Ctrl-C: at once, not after the batches ahead
+                raise  # Ctrl-C is raised at once, not after the batches in `_ahead`
             if pulled is None:
                 self._ended = True
                 core.end_feed()
@@ -243,7 +247,7 @@ class FedOrder:
                 self._make_room(core, len(pulled.records))
                 self._ahead.append(pulled)
                 core.feed(pulled.records, pulled.ends_epoch)
-            except BaseException:  # Ctrl-C: `pulled` may have been fed or not
+            except BaseException:  # Ctrl-C, before or after `pulled` was fed
                 if not self._ahead or self._ahead[-1] is not pulled:
                     self._ahead.append(pulled)
                 self._feed_anew(core, max(self._rows, len(pulled.records)))
@@ -255,7 +259,7 @@ class FedOrder:
         self._feed_anew(core, rows if self._rows == 1 else max(rows, 2 * self._rows))
 
     def _feed_anew(self, core: _core.Loader, rows: int) -> None:
-        """Gives the core room for `rows` and feeds it all of `_ahead` again."""
+        """Makes room in the core for batches of `rows`, and feeds it all of `_ahead` again."""
         core.reserve(rows)
         self._rows = rows
         self._feeds = core.feeds()
@@ -263,7 +267,7 @@ class FedOrder:
             core.feed(pulled.records, pulled.ends_epoch)
 
     def _epochs(self, epoch: int, resume: Mapping[str, Any]) -> Iterator[_Pulled]:
-        """Yields the batches of all epochs, until an epoch has no batch."""
+        """Yields the batches of all epochs until an epoch has no batches."""
         for number in itertools.count(epoch):
             empty = True
             for pulled in self._epoch(number, resume if number == epoch else {}):
@@ -316,7 +320,9 @@ class FedOrder:
             batch = following
 
     def _iterate(self) -> Iterator[Any]:
-        """Returns an iterator over the source. Errors: StateError for a partly read iterator."""
+        """Returns an iterator over the source. Errors: StateError if the source is an iterator that
+        was partly read.
+        """
         iterator = iter(self._source)
         if iterator is self._source:
             if self._one_shot_begun:
@@ -346,7 +352,9 @@ class FedOrder:
                 "a batch of `batch_sampler` has the wrong type",
                 expected="a list of indices",
                 found=typed(batch),
-                remedy="Pass single indices as `sampler`" if integer(given) is not None else "",
+                remedy="Pass it as `sampler`, which takes single indices"
+                if integer(given) is not None
+                else "",
             )
         return [self._index(index) for index in given]
 
@@ -354,13 +362,15 @@ class FedOrder:
         for name, thing in (("iterator", iterator), ("sampler", self._source)):
             state_dict = _method(thing, "state_dict")
             if state_dict and _method(thing, "load_state_dict"):
-                # A copy: the sampler may change its own state when later batches are pulled.
+                # Copied, because the sampler may change its state when later batches are pulled.
                 return {"of": name, "state": copy.deepcopy(state_dict())}
         return None
 
 
 def _repeats(source: object) -> bool:
-    """Whether every iteration yields the same items, or those of the epoch in `set_epoch`."""
+    """Whether every iteration over `source` yields the same items, or items that depend only on
+    the epoch that `set_epoch` sets.
+    """
     if isinstance(source, Sequence) or hasattr(source, "tolist") or hasattr(source, "set_epoch"):
         return True
     inner = getattr(source, "sampler", None)

@@ -49,14 +49,14 @@ __all__ = ["Loader"]
 P = ParamSpec("P")
 R = TypeVar("R")
 Element = TypeVar("Element")
-"""The type of a column of a batch: an Array, a tensor."""
+"""The type of a column of a batch: an Array or a tensor."""
 
 # Remedies for options that only torch.utils.data.DataLoader or `open` takes.
 _NOT_OPTIONS = {
     "dataset": "Pass it as `data`, or as the first argument without a name",
-    "num_workers": "Use `threads`: native threads decode instead of worker processes",
+    "num_workers": "Use `threads`: native threads decode the samples, not worker processes",
     "drop_last": 'Use `last_batch="drop"` for True, "short" (the default) for False',
-    "pin_memory_device": "Omit it: `pin_memory` is only for CUDA, and `device` copies to a device",
+    "pin_memory_device": "Omit it: `pin_memory` needs CUDA, and `device` selects the device",
     "collate_fn": "Omit it, because a batch is already a tuple of the columns in `fields`, or use "
     "`batch_transforms` to change batches",
     "prefetch_factor": "Use `prefetch`, the number of batches prepared ahead",
@@ -64,7 +64,7 @@ _NOT_OPTIONS = {
     "persistent_workers": "Omit it: the threads always persist between epochs",
     "multiprocessing_context": "Omit it: there are no worker processes",
     "generator": "Use `seed`, which seeds both the order and the random transforms",
-    "timeout": "Use `stall_timeout`, in seconds, with None instead of torch's 0",
+    "timeout": "Use `stall_timeout`, in seconds; None, not 0, means no limit",
     "in_order": "Omit it: batches always come in order",
     **OPENS_ALONE,
 }
@@ -72,7 +72,8 @@ _TORCHS = dict.fromkeys(
     ("memory_format", "pin_memory", "device"), "Use fuelrail.torch.DataLoader, or omit it"
 )
 
-# The options of every loader: the core's, which the core checks, and Python's own with defaults.
+# The options of every loader: the core's options, which the core checks, and Python's own options
+# with their defaults.
 _RESULTS, _SPEED = ([Option(*row) for row in rows] for rows in _core.loader_options())
 LOADER_OPTIONS = (*_RESULTS, *_SPEED)
 _OWN: LoaderKeywords = {
@@ -102,14 +103,14 @@ _WARNINGS = 10  # the number of bad samples that are reported one by one
 
 
 class _Held(NamedTuple):
-    """A batch that the core has returned but the iterator has not: it could not be copied to the
-    device, a warning was turned into an error, or a signal handler has raised.
+    """A batch that the core has returned but the iterator has not, because copying it to the device
+    failed, a warning was turned into an error, or a signal handler raised.
     """
 
     turn: int
     taken: list[tuple[NativeColumn, ...]]
-    """The core appends the batch here instead of returning it: Python may run a signal handler when
-    a call returns, and the return value is lost if the handler raises.
+    """The core appends the batch to this list instead of returning it: Python may run a signal
+    handler when a call returns, and if the handler raises, the return value is lost.
     """
     before: dict[str, Any]
     """Members of the loader's state before this batch."""
@@ -118,8 +119,8 @@ class _Held(NamedTuple):
 def takes_loader_options(
     remedies: Mapping[str, str],
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorates an `__init__` whose `**options` are those of every loader. remedies: for unknown
-    options, by name.
+    """Decorates an `__init__` that takes the options of every loader as `**options`. remedies: maps
+    the names of unknown options to remedies.
     """
     return suggests_options_or(
         {**_NOT_OPTIONS, **remedies}, keywords(LoaderKeywords, LOADER_OPTIONS, _OWN), _TEXT
@@ -189,7 +190,8 @@ class BaseLoader(Closing, Generic[Element]):
             f"seed {values['seed']}",
             f"{values['threads'] or _core.default_threads()} threads",
         )
-        # The arguments that rebuild the loader from a pickle: copies that nobody changes.
+        # The arguments that rebuild the loader from a pickle. Lists are copied, because the caller
+        # may change them.
         batch_transforms = asked["batch_transforms"]
         self._given: dict[str, Any] = {
             **{name: value for name, value in given.items() if name not in _OPENED},
@@ -214,7 +216,7 @@ class BaseLoader(Closing, Generic[Element]):
 
     @property
     def batch_size(self) -> int | None:
-        """Number of samples in a batch, on each rank; None with `batch_sampler`."""
+        """Number of samples in a batch of one rank; None with `batch_sampler`."""
         return self._batch_size
 
     @property
@@ -227,8 +229,8 @@ class BaseLoader(Closing, Generic[Element]):
         return self._share.number("loader.global_batch_size")
 
     def __len__(self) -> int:
-        """Number of batches in a whole epoch, the same on every rank. It stays the same after a
-        restore into an epoch; `batches_left` gives the remaining ones.
+        """Number of batches in a whole epoch, the same on every rank. It is the same after the
+        loader was restored inside an epoch; `batches_left` is the number of remaining batches.
 
         With `sampler` or `batch_sampler`, it is computed from the sampler's length. Errors:
         TypeError if the sampler has no length.
@@ -254,7 +256,8 @@ class BaseLoader(Closing, Generic[Element]):
     def batches_done(self) -> int:
         """Number of batches returned in the current epoch: `len(loader)` - `batches_left`.
 
-        With it, a progress bar ends at 100 % even after a restore with another batch size:
+        Pass it as `initial` to let a progress bar end at 100 %, even if the loader was restored
+        with a different batch size:
 
         >>> loader = fuelrail.Loader("train.rec", 4)
         >>> for batch in tqdm.tqdm(loader, initial=loader.batches_done):
@@ -274,15 +277,15 @@ class BaseLoader(Closing, Generic[Element]):
         """Starts the next epoch and returns an iterator over its batches: tuples in the order of
         `fields`, or dicts by name, after the `batch_transforms`.
 
-        Calling `iter` ends the current epoch if a batch of it was returned, even if the epoch was
-        not read to its end. After `load_state_dict`, the first iterator resumes at the restored
-        position. Only the newest iterator works: an older one raises StateError. If a record
-        cannot be read, the error comes in place of its batch, and the iterator can continue after
-        it. Only TooManyBadRecordsError ends the iterator.
+        If any batch of the current epoch was returned, `iter` ends this epoch, even if batches
+        remain. After `load_state_dict`, the first iterator resumes at the restored position. Only
+        the newest iterator works: an older one raises StateError. If a record cannot be read, the
+        iterator raises the error in place of the batch; its next call returns the next batch.
+        TooManyBadRecordsError ends the iterator.
 
-        Errors: StateError if the loader is closed; StateError if no rank was given and
-        torch.distributed reports another rank or world size than that of the batches so far;
-        InvalidArgumentError if an environment variable with the rank or world size is invalid.
+        Errors: StateError if the loader is closed; StateError if `rank` was not given and
+        torch.distributed reports a rank or world size that differs from those of the batches so
+        far; InvalidArgumentError if an environment variable with the rank or world size is invalid.
         """
         self._check_open()
         try:
@@ -298,9 +301,9 @@ class BaseLoader(Closing, Generic[Element]):
         return _Epoch(self, turn, epoch)
 
     def set_epoch(self, epoch: int) -> None:
-        """Sets the next epoch, an integer in [0, 2**32), which starts at its beginning.
+        """Sets the number of the next epoch, in [0, 2**32). The epoch starts at its beginning.
 
-        If `load_state_dict` has just restored a position inside this epoch, the position stays.
+        If `load_state_dict` has just restored a position inside this epoch, the epoch starts there.
         Errors: InvalidArgumentError, ArgumentTypeError; StateError if the loader is closed.
         """
         self._check_open()
@@ -308,14 +311,14 @@ class BaseLoader(Closing, Generic[Element]):
         self._held.clear()
 
     def state_dict(self) -> dict[str, Any]:
-        """Returns the position of the run: a few plain values, the same on every rank, under 1 KB
-        as JSON.
+        """Returns the position in the training run: a dict of a few plain values, the same on every
+        rank, under 1 KB as JSON.
 
-        It counts the batches that the iterator has returned, not those prepared ahead. With
-        `sampler` or `batch_sampler`, the state is specific to this rank and has the member
+        The position counts the batches that the iterator has returned, not batches prepared ahead.
+        With `sampler` or `batch_sampler`, the state is specific to this rank and has a member
         "sampler": the number of batches returned in the epoch, the batch size, the number of ranks,
-        and the value of the sampler's (or its iterator's) `state_dict` after the last returned
-        batch, if it has that method. Errors: StateError if the loader is closed.
+        and, if the sampler or its iterator has `state_dict` and `load_state_dict`, its state after
+        the last returned batch. Errors: StateError if the loader is closed.
         """
         self._check_open()
         self._share.find()
@@ -326,16 +329,17 @@ class BaseLoader(Closing, Generic[Element]):
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Resumes at the position where `state` was saved. The batch size, the number of ranks and
-        the options that change only speed may differ.
+        the options that change only speed may differ from those of the saved loader.
 
-        With `sampler` or `batch_sampler`, the batch size must be the same, and so must the number
-        of ranks inside an epoch. If the sampler or its iterator has `load_state_dict`, that is
-        called; otherwise the batches of the epoch that were already returned are skipped.
+        With `sampler` or `batch_sampler`, the batch size must be the same. If the state was saved
+        inside an epoch, the number of ranks must be the same, too. If the sampler or its iterator
+        has `load_state_dict`, that method is called; otherwise the batches of the epoch that were
+        already returned are read from the sampler and skipped.
 
-        Errors: InvalidArgumentError for a state from another dataset, class names, seed or shuffle,
-        from a newer version, or with an invalid value (the text names the member, the expected and
-        the found value); ArgumentTypeError unless `state` is a mapping; StateError if the loader is
-        closed. The loader's position stays unchanged after an error.
+        Errors: InvalidArgumentError if the state was saved with a different dataset, class names,
+        seed or shuffle, was saved by a newer version, or has an invalid value (the text names the
+        member, the expected value and the found value); ArgumentTypeError if `state` is not a
+        mapping; StateError if the loader is closed. After an error, the position is unchanged.
         """
         self._check_open()
         self._share.find()
@@ -356,35 +360,35 @@ class BaseLoader(Closing, Generic[Element]):
         return self._core.bad_records(0)
 
     def stats(self) -> _core.Stats:
-        """Returns time, queue depth, bytes and images of every stage, and the stage that limits the
+        """Returns the time, queue depth, bytes and images of each stage, and which stage limits the
         speed. `print(loader.stats())` shows them as a table.
         """
         return self._core.stats()
 
     def close(self) -> None:
-        """Stops the loader's threads. Batches that it returned stay valid. Safe to repeat."""
+        """Stops the loader's threads. Returned batches stay valid. Repeated calls do nothing."""
         self._closed = True
         self._share.freeze()
         self._held.clear()
         self._core.stop()
 
     def __reduce__(self) -> tuple[Callable[..., BaseLoader[Any]], tuple[Any, ...]]:
-        """Copies or pickles a loader that has not started: its dataset, its options and its state.
+        """Copies or pickles the dataset, options and state of a loader that has not started.
 
-        The copy or the unpickled loader is created with the same options and restored to the same
-        position. `rank` and `world_size` that were not given are looked up in its own process.
-        `sampler` and `batch_sampler` must be picklable. Errors: StateError if the loader has
-        started or is closed.
+        The new loader is created with the same options and restored to the same position. If `rank`
+        and `world_size` were not given, it looks them up in its own process. A `sampler` or
+        `batch_sampler` must be picklable. Errors: StateError if the loader has started or is
+        closed.
         """
         self._check_open()
         life = self._core.life()
         if life != "not started":
             raise StateError(
                 "a loader whose threads have started cannot be copied or pickled",
-                expected="a loader that is not started",
+                expected="a loader that has not started",
                 found=life,
-                remedy="Pickle it before its first batch, or send `loader.state_dict()` and pass "
-                "it to `load_state_dict` of a new loader",
+                remedy="Pickle it before its first batch, or pass its `state_dict()` to "
+                "`load_state_dict` of a new loader",
             )
         return _rebuilt, (type(self), self._dataset, self._given, self.state_dict())
 
@@ -407,20 +411,20 @@ class BaseLoader(Closing, Generic[Element]):
         held = _Held(turn, [], self._place())
         if self._held and self._held[0].turn == turn:  # else the core reports that `turn` is over
             held = self._held[0]
-            del self._held[0]  # no calls above, so no signal handler can raise before this
+            del self._held[0]  # nothing above is a call, so no signal handler can raise before
         try:
             if not held.taken and not self._fill(held):
                 return None
             self._warn()
             (columns,) = held.taken
             placed = self._delivery.place(columns)
-        except BaseException:  # out of memory, Ctrl-C, a warning: the next call tries again
+        except BaseException:  # out of memory, Ctrl-C, a warning: the next call retries
             if held.taken:
                 self._held.append(held)
             raise
         try:
             return self._delivery(columns, placed, epoch)
-        except BaseException:  # a batch transform may have changed the batch: it is dropped
+        except BaseException:  # dropped if a batch transform may have changed it
             if not self._delivery.transforms_batches:
                 self._held.append(held)
             raise
@@ -450,8 +454,8 @@ class BaseLoader(Closing, Generic[Element]):
         return place
 
     def _warn(self) -> None:
-        """Issues the core's warnings since the last batch, for the line that requests the batch. If
-        one raises, the next call issues the rest.
+        """Issues the core's warnings since the last batch, for the line that requests a batch. If a
+        warning is raised as an error, the next call issues the remaining warnings.
         """
         self._said.extend(self._core.warnings())
         while self._said:
@@ -463,11 +467,11 @@ class BaseLoader(Closing, Generic[Element]):
             if self._warned <= _WARNINGS:
                 warn_user(f"{bad.error.rstrip('.')}. Another sample takes its place.")
             elif self._warned == _WARNINGS + 1:
-                warn_user("More samples are bad. Only the loader's `bad_records` lists them.")
+                warn_user("More samples are bad. The loader's `bad_records` lists all of them.")
 
 
 class _Epoch(Iterator[Any]):
-    """The iterator of one epoch. It keeps its loader alive."""
+    """The iterator over one epoch. It keeps its loader alive."""
 
     def __init__(self, loader: BaseLoader[Any], turn: int, epoch: int) -> None:
         self._loader: BaseLoader[Any] | None = loader
@@ -507,7 +511,7 @@ def _rebuilt(
 
 
 class Loader(BaseLoader[_core.Array]):
-    """Loads batches as tuples or dicts of `fuelrail.Array`, which supports DLPack and buffers.
+    """Loads batches of `fuelrail.Array`, which supports DLPack and buffers, as tuples or dicts.
 
     >>> loader = fuelrail.Loader("train.rec", 256, shuffle=True,
     ...                          transforms=[fuelrail.transforms.RandomResizedCrop(224)])
@@ -519,10 +523,10 @@ class Loader(BaseLoader[_core.Array]):
     >>> for images, labels in tqdm.tqdm(loader, unit="batch"):
     ...     pass
 
-    The memory of a batch stays valid, even after the loader is gone, as long as any of its arrays
-    or an object that shares their memory is alive. The loader does not write to it again. A loader
-    that has not started can be pickled and used in a forked child. A loader that has started raises
-    StateError in both cases. See docs/lifetimes.md.
+    The memory of a batch stays valid and unchanged as long as any of its arrays, or an object that
+    shares their memory, is alive, even after the loader is deleted. A loader that has not started
+    can be pickled and used in a forked child. A loader that has started raises StateError in both
+    cases. See docs/lifetimes.md.
     """
 
     @takes_loader_options(_TORCHS)
@@ -534,11 +538,11 @@ class Loader(BaseLoader[_core.Array]):
     ) -> None:
         """Creates a loader. Its threads start with the first batch.
 
-        Errors: InvalidArgumentError for an invalid value, with the nearest valid one;
-        ArgumentTypeError for a value of the wrong type and for an unknown option, with the
-        replacement of an option of torch; OutOfRangeError for a rank that is not below world_size;
-        those of `fuelrail.open`. With the first batch: UnsupportedError if read_backend="io_uring"
-        was passed and the kernel refuses it.
+        Errors: InvalidArgumentError for an invalid value (the text suggests a valid one);
+        ArgumentTypeError for a value of the wrong type and for an unknown option (for an option of
+        torch's DataLoader, the text names the replacement); OutOfRangeError if `rank` is not below
+        `world_size`; the errors of `fuelrail.open`. When the first batch is requested:
+        UnsupportedError if read_backend="io_uring" was passed and the kernel refuses it.
         """
         self._set_up(ArrayFramework(), data, {"batch_size": batch_size, **options}, {})
 

@@ -27,7 +27,7 @@ class Option(NamedTuple):
 
     name: str
     kind: str
-    """The type of its values: "bool", "int", "float or None", "one of a b c", ..."""
+    """The type of the option's values: "bool", "int", "float or None", "one of a b c", ..."""
     default: Any
     bounds: str
     """The bounds as error texts show them; empty if every value of the kind is valid."""
@@ -55,7 +55,7 @@ class Option(NamedTuple):
 
 
 def read_options(rows: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a value for each of the core's options: from `given`, or the default."""
+    """Returns a value for each of the core's options: its value in `given`, or its default."""
     return {
         row.name: row.read(given[row.name]) if row.name in given else row.default for row in rows
     }
@@ -64,9 +64,9 @@ def read_options(rows: Iterable[Option], given: Mapping[str, Any]) -> dict[str, 
 def keywords(
     types: type, rows: Iterable[Option], own: Mapping[str, Any]
 ) -> list[inspect.Parameter]:
-    """Returns the parameters that a function's `**options` stand for: the keys of the TypedDict
-    `types` with their defaults, first Python's own options, then the core's in the order of its
-    tables.
+    """Returns the keyword parameters that replace `**options` in a function's signature: the keys
+    of the TypedDict `types`, with their defaults. Python's options (`own`) come first, followed by
+    the core's options in the order of `rows`.
     """
     defaults = {**own, **{row.name: row.default for row in rows}}
     hints, kind = get_type_hints(types), inspect.Parameter.KEYWORD_ONLY
@@ -89,16 +89,18 @@ def described(heading: str, rows: Iterable[Option]) -> str:
 
 
 def suggests_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Makes a function raise ArgumentTypeError for an unknown keyword, with the nearest option."""
+    """Makes a function raise ArgumentTypeError for an unknown option. The text suggests the nearest
+    known option.
+    """
     return suggests_options_or({})(function)
 
 
 def suggests_options_or(
     remedies: Mapping[str, str], options: Sequence[inspect.Parameter] = (), text: str = ""
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Like `suggests_options`, with remedies for some unknown options by name.
-    options: the parameters that the function's `**options` stand for; text: their description,
-    which is appended to the docstring.
+    """As `suggests_options`, but `remedies` maps the names of some unknown options to remedies.
+    options: the parameters that replace `**options` in the function's signature.
+    text: a description of these parameters, which is appended to the docstring.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -123,7 +125,7 @@ def suggests_options_or(
                     expected="at most "
                     + " and ".join(f"`{name}`" for name in places if name != "self"),
                     found=shown(args[len(places)]),
-                    remedy="Pass the others by name, as in `option=value`",
+                    remedy="Pass all other arguments by name, as in `option=value`",
                 )
             return function(*args, **kwargs)
 
@@ -141,13 +143,13 @@ def shown(value: object) -> str:
     """Returns `value` as one short line for an error's `found`, even if its `repr` fails."""
     try:
         line = " ".join(repr(value).split())
-    except Exception:  # any error of a foreign `repr`; also an int of more than 4,300 digits
+    except Exception:  # from a foreign `repr`, or for an int of more than 4,300 digits
         return f"an object of type {type(value).__name__}"
     return line if len(line) <= 80 else line[:77] + "..."
 
 
 def typed(value: object) -> str:
-    """Like `shown`, followed by the type, for errors about a wrong type."""
+    """Returns `shown(value)` followed by the value's type, for errors about a wrong type."""
     return f"{shown(value)} ({type(value).__name__})"
 
 
@@ -164,9 +166,9 @@ def choice(option: str, value: object, kind: type[E]) -> E:
 def choice_of(option: str, value: object, names: Sequence[str]) -> str:
     """Returns the name in `names` that `value` stands for.
 
-    `value` is a string, or an enumeration member or a type of another library, which stands for its
-    name: `torch.float16`, `numpy.float16`, torchvision's `InterpolationMode.BICUBIC`. Errors:
-    InvalidArgumentError for an unknown name; ArgumentTypeError for a value without a name.
+    `value` is a string, or an object of a different library that has a name: a dtype or a type
+    (`torch.float16`, `numpy.float16`) or an enumeration member (`InterpolationMode.BICUBIC`).
+    Errors: InvalidArgumentError for an unknown name; ArgumentTypeError for a value without a name.
     """
     given = getattr(value, "value", value)
     name = getattr(given, "__name__", given)
@@ -184,14 +186,15 @@ def choice_of(option: str, value: object, names: Sequence[str]) -> str:
 
 
 def named_by_text(value: object) -> bool:
-    """Whether `str(value)` is its name, as for dtypes and torch's memory formats."""
+    """Whether `str(value)` is the name of `value`, as for dtypes and torch's memory formats."""
     kind = type(value).__name__.lower()
     return "dtype" in kind or kind == "memory_format"
 
 
 def whole(option: str, value: object, least: int = 0, bits: int = 63) -> int:
-    """Returns `value` as an integer in [least, 2**bits). Errors: ArgumentTypeError, also for a
-    bool; InvalidArgumentError.
+    """Returns `value` as an int after checking that it is in [least, 2**bits). Errors:
+    ArgumentTypeError if it is not an integer (a bool is not); InvalidArgumentError if it is out of
+    range.
     """
     number = integer(value)
     if number is None:
@@ -222,7 +225,7 @@ def integer(value: object) -> int | None:
 
 
 def _is_bool(value: object) -> bool:
-    """True also for NumPy's bool and for a tensor of bools."""
+    """Whether `value` is a bool of Python or NumPy, or an array or a tensor of bools."""
     return isinstance(value, bool) or "bool" in str(getattr(value, "dtype", None))
 
 
@@ -233,8 +236,9 @@ def place_of(
     path: str | None = None,
     kind: type[OutOfRangeError] = OutOfRangeError,
 ) -> int:
-    """Converts an index in [-size, size) to one in [0, size). thing: the name of an element in the
-    error text. Errors: ArgumentTypeError; `kind` for an index out of range, with `path`.
+    """Converts an index in [-size, size) to one in [0, size). thing: the error text's word for an
+    element. Errors: ArgumentTypeError; an error of the class `kind`, with `path`, for an index that
+    is out of range.
     """
     number = integer(index)
     if number is None:
@@ -252,8 +256,8 @@ def place_of(
 
 
 def real(option: str, value: object) -> float:
-    """Returns `value` as a float. Errors: ArgumentTypeError, also for a bool and for text;
-    InvalidArgumentError for a number that is too large.
+    """Returns `value` as a float. Errors: ArgumentTypeError if it is not a number (bools and
+    strings are not); InvalidArgumentError for a number that is too large.
     """
     try:
         if _is_bool(value) or isinstance(listed(value), (str, bytes, bytearray, memoryview)):
@@ -275,9 +279,9 @@ def listed(value: object) -> object:
     """Converts an array or a tensor to a number or to nested lists of numbers. Returns any other
     value unchanged.
 
-    An array has `tolist`, as in NumPy, torch and JAX, or supports DLPack like `fuelrail.Array`: in
-    CPU memory, with booleans, integers, or floats of 32 or 64 bits. Errors: ArgumentTypeError for
-    any other DLPack array.
+    Converts every object that has `tolist` (of NumPy, torch and JAX), and every DLPack array (such
+    as `fuelrail.Array`) in CPU memory whose elements are booleans, integers, or floats of 32 or 64
+    bits. Errors: ArgumentTypeError for any other DLPack array.
     """
     if isinstance(value, type):
         return value
@@ -292,13 +296,13 @@ def listed(value: object) -> object:
             "the elements of the array cannot be read",
             expected="booleans, integers or floats of 32 or 64 bits, in CPU memory",
             found=typed(value),
-            remedy="Convert it to a list, or to an array of such elements",
+            remedy="Convert the array to a list",
         ) from None
 
 
 def fractions(option: str, parts: object) -> dict[str, float]:
-    """Returns `parts` as fractions by name. The core checks their range. Errors: ArgumentTypeError;
-    InvalidArgumentError for a name that is not valid text.
+    """Returns `parts` as a dict from names to fractions. The core checks their range. Errors:
+    ArgumentTypeError; InvalidArgumentError for a name that is not valid text.
     """
     if not isinstance(parts, Mapping):
         raise ArgumentTypeError(
@@ -314,7 +318,7 @@ def fractions(option: str, parts: object) -> dict[str, float]:
 
 
 def file_name(option: str, value: object) -> str:
-    """Returns a path as a str, decoded by `os.fsdecode`. option: the text that names it in errors.
+    """Returns a path as a str, decoded by `os.fsdecode`. option: what error texts call the path.
     Errors: ArgumentTypeError; InvalidArgumentError for a path that cannot be encoded or has a NUL
     character.
     """
@@ -335,7 +339,7 @@ def file_name(option: str, value: object) -> str:
 
 
 def truth(option: str, value: object) -> bool:
-    """Returns `value`. Errors: ArgumentTypeError unless it is True or False."""
+    """Returns `value` if it is True or False. Errors: ArgumentTypeError for any other value."""
     if not isinstance(value, bool):
         raise ArgumentTypeError(
             f"`{option}` has the wrong type", expected="True or False", found=typed(value)
@@ -344,14 +348,15 @@ def truth(option: str, value: object) -> bool:
 
 
 def switch(option: str, value: object) -> bool:
-    """Like `truth`, but also takes 1, 0 and NumPy's bool, as MXNet and FFRecord do."""
+    """As `truth`, but also accepts 1, 0 and NumPy's bool, as MXNet and FFRecord do."""
     known = integer(value) in (0, 1) or (_is_bool(value) and getattr(value, "ndim", 1) == 0)
     return truth(option, bool(value) if known else value)
 
 
 def text(option: str, value: object) -> str:
-    """Returns `value`, a str that the core can take. option: the text that names it in errors.
-    Errors: ArgumentTypeError; InvalidArgumentError for lone surrogates and NUL characters.
+    """Returns `value` after checking that it is a str that can be passed to the core. option: what
+    error texts call the value. Errors: ArgumentTypeError if it is not a str; InvalidArgumentError
+    if it has lone surrogates or NUL characters.
     """
     if not isinstance(value, str):
         raise ArgumentTypeError(

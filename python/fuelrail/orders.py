@@ -23,9 +23,9 @@ class WindowShuffle:
     blocks: number of blocks in a window. Default: 64.
 
     Every epoch permutes the blocks of the dataset, groups them into windows, and permutes the
-    samples inside each window. At any moment, reads are limited to block * blocks samples. If a
-    window fits into the page cache, each byte is read from storage once. `shuffle="window"` uses
-    the defaults.
+    samples inside each window. At any moment, the loader reads only within block * blocks samples.
+    If a window fits into the page cache, each byte is read from storage once. `shuffle="window"`
+    uses the defaults.
     """
 
     block: int = 256
@@ -37,7 +37,7 @@ class WindowShuffle:
 
 
 def native_shuffle(value: object) -> _core.Shuffle:
-    """Converts the option `shuffle` to the core's. Errors: InvalidArgumentError."""
+    """Converts the option `shuffle` to the core's type. Errors: InvalidArgumentError."""
     name = value if isinstance(value, str) else ""
     if value is True or name == "full":
         return _core.Shuffle.full()
@@ -56,8 +56,8 @@ def native_shuffle(value: object) -> _core.Shuffle:
 
 
 def listed_weights(weights: object) -> array.array[float]:
-    """Returns a copy of the weights as float64. An array of floats is copied without a Python
-    object for each element, except a masked array of NumPy, whose buffer lacks the mask.
+    """Returns a copy of the weights as float64. Copies an array of floats without creating a Python
+    object for each element, unless it is a masked array of NumPy: its buffer lacks the mask.
 
     Errors: ArgumentTypeError, InvalidArgumentError.
     """
@@ -75,16 +75,18 @@ def listed_weights(weights: object) -> array.array[float]:
 
 
 def _copied_floats(source: Any) -> array.array[float] | None:
-    """Returns None unless `source` is a 1-D array of float32 or float64 in CPU memory."""
+    """Returns a float64 copy of `source`, or None if it is not a 1-D array of float32 or float64 in
+    CPU memory.
+    """
     try:
         numbers = array.array("d", bytes(8)) * len(source)
         return numbers if _core.copy_floats(source, numbers) else None
     except (BufferError, NotImplementedError, TypeError, RuntimeError):
-        return None  # `listed` raises the error
+        return None  # the caller tries `listed`, which raises an error if it fails
 
 
 class Order(NamedTuple):
-    """The order that a loader's options choose."""
+    """The order of samples that a loader's options choose."""
 
     native: dict[str, Any]
     """Options of the core's loader."""
@@ -105,7 +107,7 @@ def make_order(
     """Checks the options that choose the order.
 
     index: checks an index of `sampler` or `batch_sampler` and converts it to a record's index.
-    values: the core's options. Errors: InvalidArgumentError, ArgumentTypeError.
+    values: the values of the core's options. Errors: InvalidArgumentError, ArgumentTypeError.
     """
     order = native_shuffle(shuffle)
     given = {
@@ -149,7 +151,7 @@ def make_order(
         )
     if batch_sampler is not None and batch_size != 1:
         raise InvalidArgumentError(
-            "`batch_size` and `batch_sampler` exclude each other",
+            "`batch_size` and `batch_sampler` cannot be combined",
             found=str(batch_size),
             remedy="Omit `batch_size`: `batch_sampler` determines the batches",
         )

@@ -35,7 +35,7 @@ class PackedFile:
     records: int
     bytes: int
     was_there: bool = False
-    """Whether an earlier run made it, and `resume` found it."""
+    """Whether an earlier run made the file, and `resume` kept it."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class PackReport:
     files: tuple[PackedFile, ...]
     failures: tuple[PackFailure, ...]
     report: str | None
-    """Path of the file that lists the failures, one JSON object a line."""
+    """Path of the file that lists the failures, one JSON object a line; None if nothing failed."""
     unassigned: int = 0
     """Number of images that the split assigns to no part."""
 
@@ -81,52 +81,56 @@ def pack(
 ) -> PackReport:
     """Packs images into a RecordIO or an FFRecord file.
 
-    source: a folder with one sub-folder per class, in which names that begin with a dot are
-        skipped; or a list: `.lst` (id, labels and path, separated by tabs), or `.csv` or `.tsv`
-        whose first row names the columns `path` and `label`, and whose ids are the row numbers.
-        The labels of a list are numbers or class names. They are class names if the first label
-        is a word or, with `classes`, if any label is a word or one of `classes`.
-    output: the file. `X.rec` is a RecordIO file, with the index `X.idx` and the sidecar
-        `X.rec.frx` beside it. `X.ffr` is an FFRecord file of the same records, with `X.ffr.frx`
-        beside it. With `split`, each part is a file: X_<name>.rec or X_<name>.ffr.
+    source: a folder with one sub-folder per class, or a list. In a folder, names that begin with a
+        dot are skipped. Each line of a `.lst` has an id, labels and a path, separated by tabs. A
+        `.csv` or `.tsv` has the columns `path` and `label`, named in its first row; its ids are the
+        row numbers. The labels of a list are numbers or class names. Without `classes`, they are
+        class names if the first label is a word; with `classes`, if any label is a word or one of
+        `classes`.
+    output: the file to write. `X.rec` is a RecordIO file, with the index `X.idx` and the sidecar
+        `X.rec.frx` beside it. `X.ffr` is an FFRecord file of the same records, with the sidecar
+        `X.ffr.frx` beside it. With `split`, each part is a file: X_<name>.rec or X_<name>.ffr.
     resize: length of the shorter side, 1 to 32,768 pixels; smaller images are not enlarged.
         Default: no resizing.
     quality: JPEG quality of encoded images, 1 to 100. If given, every image is encoded. Default: 95
         for the images that `resize` shrinks; without `resize` and `quality`, the files' bytes are
         stored unchanged.
-    verify_images: reads the header of every unchanged file, so that an invalid image is found now.
-    decode: decodes every image before it is stored, so that damage after the header is also found.
-        Images that are encoded are decoded in any case. Default: False.
+    verify_images: reads the header of each file that is stored unchanged, to find invalid images.
+        Default: True.
+    decode: decodes every image before it is stored, to find damage after the header too. Images
+        that are encoded again are always decoded. Default: False.
     split: fractions by name, as in `Dataset.split`. A name consists of letters, digits, `_`, `-`
         and `.`.
     seed: seed of the split, 64 bits. Default: 0.
-    nsplit: number of parts by position, X.part000.rec and so on, in order. Their sizes differ by
-        at most one image. They get their names one by one, and keep them if a later part fails;
-        `merge` joins them. Default: 1, one file. Excludes `split`.
-    part: makes only this one of the `nsplit` parts, from 0, so that several machines can share the
-        work. Default: all parts.
+    nsplit: number of parts, X.part000.rec and so on. Each part has consecutive images, and their
+        sizes differ by at most one image. The parts get their names one by one, and keep them if a
+        later part fails; `merge` joins them. Cannot be combined with `split`. Default: 1, one file.
+    part: makes only this one of the `nsplit` parts, counted from 0, so that several machines can
+        share the work. Default: all parts.
     root: the folder that a list's paths are relative to. Default: the list's own folder.
-    classes: the class names, by label, so that several files use the same numbers: a list
+    classes: the class names, ordered by label, so that several files use the same numbers: a list
         (`fuelrail.open("train.rec").classes`), or the path of a packed file, a folder, or a text
-        file with a name on each line. A folder or a list may lack some of these classes, but any
-        other class is an error, whatever `max_errors` is. Numeric labels must be indices in
+        file with a name on each line. A folder or a list need not have all of these classes, but
+        any other class is an error, whatever `max_errors` is. Numeric labels must be indices in
         `classes`. Default: the names of the folders, or of the list, ordered by code point.
-    max_errors: images that may be skipped: a count, or, as a float, a fraction from 0 to 1. If more
-        cannot be read, packing fails at its end, and `<output>.errors.jsonl` lists all of them (up
-        to 10,000). Default: 0.
+    max_errors: number of unreadable images that may be skipped, as an int, or their fraction, as a
+        float from 0 to 1. If more images are unreadable, packing fails after checking all images,
+        and `<output>.errors.jsonl` lists the unreadable ones, up to 10,000. Default: 0.
     overwrite: replaces an existing output. If False, an existing output, index or sidecar is an
         IoError. Default: False.
-    resume: resumes what a killed or failed run of the same job left; if nothing was left, starts
-        from the beginning. If this run fails, it keeps its files for the next run. The result is,
-        byte for byte, that of an uninterrupted run, provided that the images have not changed. An
-        existing output is compared with the result, image by image, and stays if it is equal; if it
-        differs, or if it is beside another job's unfinished files, this is an IoError. If False,
-        unfinished files are replaced, and a failed run leaves no file. Default: False.
+    resume: resumes the work of a killed or failed run of the same job, if it left unfinished files.
+        If this run fails, it keeps its unfinished files for the next run. The result is, byte for
+        byte, that of an uninterrupted run, provided that the images have not changed. An existing
+        output is compared with the result, image by image, and is kept if they are equal. An
+        existing output that differs, or that is beside a different job's unfinished files, is an
+        IoError. If False, unfinished files are replaced, and a failed run leaves none. Default:
+        False.
     threads: threads that read, decode and encode. Default: one for each processor that this process
         may use. The result is the same for any number.
-    progress: called with a PackProgress, at most ten times a second and at the end. An exception
-        from it ends the packing, and no file is left. Default: a line on standard error if that is
-        a terminal; False: nothing. With tqdm:
+    progress: a function that is called with a PackProgress, at most ten times a second and at the
+        end. If it raises an exception, the packing ends and, without `resume`, leaves no unfinished
+        file. False: show nothing. Default: show a line on standard error if that is a terminal.
+        With tqdm:
 
         >>> with tqdm.tqdm(unit="image") as bar:
         ...     def show(progress):
@@ -134,13 +138,14 @@ def pack(
         ...         bar.update(progress.done - bar.n)
         ...     report = fuelrail.pack("photographs", "packed.rec", progress=show)
 
-    Files get their final names only when all of them are complete; with `nsplit`, each file when it
-    is complete. A FuelrailWarning reports problems that do not stop the packing: files that are not
-    images, names that begin with a dot, repeated ids. Errors: NotFoundError;
-    InvalidArgumentError and ArgumentTypeError for a bad option, and for a folder that is not in
-    `classes`; IoError, also while another job is writing the same output; CorruptError for a source
-    without images where they should be, for a bad list or a class in it that is not in `classes`,
-    and if more images fail than `max_errors` allows.
+    Files get their final names only when all of them are complete; with `nsplit`, each file gets
+    its name when it is complete. A FuelrailWarning reports problems that do not stop the packing:
+    files that are not images, names that begin with a dot, repeated ids. Errors: NotFoundError if
+    the source does not exist; InvalidArgumentError and ArgumentTypeError for an invalid option, and
+    for a folder that is not in `classes`; IoError, including an output that another job is writing;
+    CorruptError for a source that has no images, or none in the expected places, for an invalid
+    list, for a class in a list that is not in `classes`, and if more images fail than `max_errors`
+    allows.
     """
     given = {name: value for name, value in locals().items() if name in _NAMES}
     options = {
@@ -168,22 +173,22 @@ def merge(
 ) -> PackedFile:
     """Merges record files of one format into one: the parts of one job, or any other files.
 
-    output: the file; its name ends like those of the sources, in `.rec` or `.ffr`.
+    output: the file to write. Its name has the same extension as the sources, `.rec` or `.ffr`.
     sources: the files, in the order of their records in the output.
     overwrite: replaces an existing output. If False, an existing output, index or sidecar is an
         IoError. Default: False.
-    progress: called with a PackProgress of records, at most ten times a second and at the end. An
-        exception from it ends the merging, and no file is left. Default: a line on standard error
-        if that is a terminal; False: nothing.
+    progress: a function that is called with a PackProgress that counts records, at most ten times a
+        second and at the end. If it raises an exception, the merging ends and leaves no file.
+        False: show nothing. Default: show a line on standard error if that is a terminal.
 
     Records are copied unchanged, and the checksums that the sources have are verified. Indexes and
-    sidecars are merged too: the parts of `pack(..., nsplit=n)` give, byte for byte, the file that
-    `pack` makes without `nsplit`. Files with different class names, a file that is listed twice,
-    and a key that two files share are errors. A key is that of the index, or else an image's id.
-    Files of separate jobs, whose ids all start at 0, can be opened together without merging. If the
-    keys of a file are only its records' numbers, and an earlier file has one of these keys, its
-    records are renumbered. Memory: that of the longest record, and at most 52 bytes for each
-    record.
+    sidecars are merged too: merging the parts of `pack(..., nsplit=n)` gives, byte for byte, the
+    file that `pack` makes without `nsplit`. Files with different class names, a file that is listed
+    twice, and a key that two files share are errors. A record's key is its key in the index, or
+    else the image's id, or else the record's number. If a file's keys are only its record numbers
+    0, 1, 2, ..., and an earlier file already uses one of them, the later file's records are
+    renumbered. Image files packed by separate jobs usually share ids and cannot be merged; open
+    them together instead. Memory: that of the longest record, and at most 52 bytes for each record.
 
     The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
     for invalid names and options; NotFoundError; IoError; CorruptError and TruncatedError for a

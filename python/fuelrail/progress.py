@@ -1,4 +1,4 @@
-"""Progress of long jobs, passed to a callback or shown on the terminal."""
+"""Reports the progress of long jobs to a callback or on the terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PackProgress:
     read.
     """
     total: int
-    """Images, records or bytes of the whole job."""
+    """Images, records or bytes in the whole job."""
     bytes: int
     """Bytes written so far."""
     seconds: float
@@ -39,7 +39,9 @@ CoreProgress = Callable[[int, int, int, float], object] | None
 
 
 def progress_of(progress: Progress) -> CoreProgress:
-    """Wraps the caller's function for the core; None without one. Errors: ArgumentTypeError."""
+    """Wraps the function `progress` for the core. Returns None if `progress` is None or False.
+    Errors: ArgumentTypeError.
+    """
     if progress is None or progress is False:
         return None
     if not callable(progress):
@@ -53,11 +55,11 @@ def progress_of(progress: Progress) -> CoreProgress:
 
 @contextlib.contextmanager
 def shown_progress(progress: Progress, verb: str, things: str) -> Iterator[CoreProgress]:
-    """Like `progress_of`, but if `progress` is None and standard error is a terminal, yields a
-    function that shows a line on the terminal. Removes the line when the job ends.
+    """Yields the result of `progress_of`. If `progress` is None and standard error is a terminal,
+    yields a function that shows a line on the terminal, and removes the line when the job ends.
 
-    The line has the format of the `fuelrail` command. verb: for example "packed". things: for
-    example "images"; "bytes" are shown in kB, MB and so on.
+    The line has the same format as in the `fuelrail` command. verb: for example "packed". things:
+    for example "images"; "bytes" are shown in kB, MB and so on.
     """
     if progress is not None or not _is_terminal():
         yield progress_of(progress)
@@ -83,6 +85,6 @@ def _is_terminal() -> bool:
 
 
 def _write(text: str) -> None:
-    with contextlib.suppress(OSError, ValueError):  # stderr is closed: nothing to show
+    with contextlib.suppress(OSError, ValueError):  # stderr is closed, so nothing is shown
         sys.stderr.write(text)
         sys.stderr.flush()

@@ -16,14 +16,14 @@ __all__ = ["Loss", "Recovery", "recover"]
 
 @dataclass(frozen=True)
 class Loss:
-    """A range of bytes of a damaged file that is in no record of the recovered file."""
+    """A range of bytes in a damaged file that no record of the recovered file contains."""
 
     offset: int
     """Offset of the first byte."""
     bytes: int
-    """Number of bytes; 0 if the file ends too early."""
+    """Number of bytes; 0 if the file is truncated at `offset`."""
     record: int | None
-    """Number of the first lost record; None if unknown."""
+    """Number of the first lost record, from 0; None if unknown."""
     reason: str
 
 
@@ -33,10 +33,10 @@ class Recovery:
 
     file: PackedFile
     losses: tuple[Loss, ...]
-    """The losses as they were found, ordered by offset within each kind."""
+    """The losses, in the order in which they were found."""
     lost_records: int | None
-    """Number of records that are not in the new file; None for a RecordIO file without its sidecar,
-    whose original number of records is unknown."""
+    """Number of the source's records that are not in the new file; None for a RecordIO file without
+    its sidecar, whose original number of records is unknown."""
     checksums: bool
     """Whether the records' original checksums are known and were verified."""
 
@@ -52,22 +52,24 @@ def recover(
     """Copies every readable record of a damaged or truncated file to a new file.
 
     source: a `.rec` or `.ffr` file. It is not changed.
-    output: the file; its name determines its format, `.rec` or `.ffr`.
+    output: the file to write. Its extension selects the format, `.rec` or `.ffr`.
     overwrite: replaces an existing output. If False, an existing output, index or sidecar is an
         IoError. Default: False.
-    progress: called with a PackProgress of bytes read (a `.rec` is read twice), at most ten times a
-        second and at the end. An exception from it ends the job, and no file is left. Default: a
-        line on standard error if that is a terminal; False: nothing.
+    progress: a function that is called with a PackProgress that counts bytes read (a `.rec` is read
+        twice), at most ten times a second and at the end. If it raises an exception, the job ends
+        and leaves no file. False: show nothing. Default: show a line on standard error if that is a
+        terminal.
 
     In a damaged `.rec`, reading continues at the next intact record. A `.ffr` may be truncated, but
-    the table at its beginning must be intact. A record whose checksum differs from the one in the
-    sidecar, or in the `.ffr` itself, is also lost. Class names and keys of the sidecar and the
-    index are kept if these belong to the source; an unusable index causes a FuelrailWarning.
-    Memory: that of the longest record, and at most 52 bytes for each record.
+    the table at its beginning must be intact. A record is lost too if its checksum differs from the
+    one in the sidecar or in the `.ffr` itself. If the sidecar and the index belong to the source,
+    their class names and keys are kept; an unusable index causes a FuelrailWarning. Memory: that of
+    the longest record, and 52 bytes for each record; with a truncated index, 48 more bytes for each
+    record.
 
     The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
     for invalid names and options; NotFoundError; IoError; CorruptError if no record can be read,
-    and for a damaged table; UnsupportedError for a record longer than 512 MiB.
+    and for a damaged table; UnsupportedError for a record that is too long for the output's format.
     """
     names = (file_name("`source`", source), file_name("`output`", output))
     truth("overwrite", overwrite)

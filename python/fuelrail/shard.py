@@ -1,4 +1,4 @@
-"""The share of every global batch that this process gets: its rank and the world size."""
+"""Finds this process's share of every global batch: its rank and the world size."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REMEDY = (
     "Call torch.distributed.init_process_group before the first batch and before `len(loader)`, or "
     "pass `rank` and `world_size`"
 )
-# Environment variables of launchers. A value of at least this number means several processes.
+# Launchers' environment variables, and the smallest value of each that means several processes.
 _OF_SEVERAL = {
     "RANK": 1,
     "LOCAL_RANK": 1,
@@ -28,11 +28,11 @@ _OF_SEVERAL = {
     "OMPI_COMM_WORLD_SIZE": 2,
     "PMI_SIZE": 2,
 }
-_told: set[str] = set()  # variables that this process has warned of
+_told: set[str] = set()  # variables about which this process has warned
 
 
 class Share(NamedTuple):
-    """Rank and world size."""
+    """The rank of a process, and the world size."""
 
     rank: int
     world_size: int
@@ -50,7 +50,7 @@ def given_share(rank: int | None, world_size: int | None) -> Share | None:
     """
     if (rank is None) != (world_size is None):
         raise InvalidArgumentError(
-            "`rank` and `world_size` need each other",
+            "`rank` and `world_size` must be given together",
             found=f"rank={shown(rank)}, world_size={shown(world_size)}",
             remedy="Pass both or neither",
         )
@@ -60,7 +60,9 @@ def given_share(rank: int | None, world_size: int | None) -> Share | None:
 
 
 class LoaderShare:
-    """A loader's share: given by the caller, or looked up until the first batch fixes it."""
+    """A loader's share. If the caller did not give one, it is looked up whenever it is needed,
+    until the first batch is requested.
+    """
 
     def __init__(
         self,
@@ -71,9 +73,10 @@ class LoaderShare:
         batch_size: int | None,
         shared_out: int | None,
     ) -> None:
-        """core, fed: the loader's, created for `given`, or for all samples if `given` is None.
-        batch_size: None with `batch_sampler`. shared_out: samples in an epoch, if the ranks share
-        the incomplete last global batch, so that a rank may get none of it; else None.
+        """core, fed: the loader's core object and fed order, created for the share `given`, or for
+        all samples if `given` is None. batch_size: None with `batch_sampler`. shared_out: the
+        number of samples in an epoch if the ranks divide an incomplete last global batch, of which
+        a rank may get no samples; otherwise None.
         """
         self._core = core
         self._fed = fed
@@ -81,7 +84,7 @@ class LoaderShare:
         self._shared_out = shared_out
         self._given = given is not None
         self._share = given  # None: not looked up yet
-        self._asked: set[str] = set()  # names of the numbers returned for `_share`
+        self._asked: set[str] = set()  # names of the numbers that were returned for `_share`
         self._warned: Share | None = None
 
     def __str__(self) -> str:
@@ -90,8 +93,8 @@ class LoaderShare:
     def find(self) -> None:
         """Looks up this process's share, unless the caller gave one or a batch was requested.
 
-        Errors: InvalidArgumentError for an invalid environment variable, and for a state that was
-        restored inside an epoch of a fed order with another number of ranks.
+        Errors: InvalidArgumentError if an environment variable is invalid, or if the restored state
+        of a fed order was saved inside an epoch with a different number of ranks.
         """
         if self._given or self._core.life() != "not started":
             return
@@ -109,9 +112,9 @@ class LoaderShare:
             _warn_of_change(name, number, before, self._number(name), now)
 
     def begin(self) -> None:
-        """Looks up the share and issues its warnings; called before each epoch. Errors: those of
-        `find`; StateError if torch.distributed reports another share than that of the batches so
-        far, unless the caller gave the share.
+        """Called before each epoch. Looks up the share, and warns if it may be unintended. Errors:
+        those of `find`; StateError if the caller gave no share and torch.distributed reports a
+        share that differs from that of the batches so far.
         """
         self.find()
         share = self._share or ALONE
@@ -126,9 +129,9 @@ class LoaderShare:
             _warn_of_an_empty_batch(self._shared_out, self._batch_size or 1, share)
 
     def number(self, name: str) -> int:
-        """Returns a number that depends on the share. name: "len(loader)", "loader.batches_left" or
-        "loader.batches_done" (of a computed order), or "loader.global_batch_size". If the share and
-        the number change later, a warning shows both numbers.
+        """Returns a number that depends on the share. name: "loader.global_batch_size" or, for an
+        order that the core computes, "len(loader)", "loader.batches_left" or "loader.batches_done".
+        If a different share is found later and changes the number, a warning shows both numbers.
         """
         self.find()
         self._asked.add(name)
@@ -148,14 +151,15 @@ class LoaderShare:
 
 
 def found_share() -> Share:
-    """Returns the share of torch.distributed if initialised, else the share in the environment,
-    else all samples. Errors: InvalidArgumentError for an invalid environment variable.
+    """Returns the share that torch.distributed reports, if it is initialised; otherwise the share
+    in the environment variables; otherwise ALONE, which is all samples. Errors:
+    InvalidArgumentError for an invalid environment variable.
     """
     return _joined_share() or _environments_share() or ALONE
 
 
 def _check_share(before: Share) -> None:
-    """Raises StateError if torch.distributed is initialised and reports another share."""
+    """Raises StateError if torch.distributed is initialised and its share is not `before`."""
     joined = _joined_share()
     if joined is not None and joined != before:
         raise StateError(
@@ -176,11 +180,11 @@ def _joined_share() -> Share | None:
 
 
 def _environments_share() -> Share | None:
-    """Returns the share that torchrun or srun has set, or None.
+    """Returns the share that torchrun or srun has set in the environment, or None.
 
-    Only steps that srun starts have SLURM_STEP_NUM_TASKS. A SLURM batch script also has
-    SLURM_PROCID and SLURM_NTASKS, but is a single process. `srun --pty` gives the user a shell in
-    the first task of the step, so it gets no share either.
+    SLURM_PROCID and SLURM_NTASKS do not suffice: a SLURM batch script has them too, but is a single
+    process. Only steps that srun starts have SLURM_STEP_NUM_TASKS. A shell that `srun --pty` starts
+    in the first task of a step gets no share either.
     """
     if "RANK" in os.environ and "WORLD_SIZE" in os.environ:
         return _environments("RANK", "WORLD_SIZE")
@@ -192,12 +196,12 @@ def _environments_share() -> Share | None:
 
 def _environments(rank: str, world_size: str) -> Share:
     ranks = _environment(world_size, 1, 2**32, "2**32")
-    return Share(_environment(rank, 0, ranks, f"{world_size}, {ranks}"), ranks)
+    return Share(_environment(rank, 0, ranks, f"{world_size} ({ranks})"), ranks)
 
 
 def _environment(name: str, least: int, end: int, named_end: str) -> int:
-    """Returns an environment variable as an integer in [least, end). named_end: `end` as the error
-    shows it. Errors: InvalidArgumentError.
+    """Returns an environment variable as an integer in [least, end). named_end: the error text for
+    `end`. Errors: InvalidArgumentError.
     """
     try:
         value = int(os.environ[name])
@@ -207,15 +211,15 @@ def _environment(name: str, least: int, end: int, named_end: str) -> int:
         return value
     raise InvalidArgumentError(
         f"the environment variable {name} is invalid",
-        expected=f"an integer, at least {least} and below {named_end}",
+        expected=f"an integer of at least {least} and below {named_end}",
         found=repr(os.environ[name]),
-        remedy="Correct it, or pass `rank` and `world_size`",
+        remedy="Correct the variable, or pass `rank` and `world_size`",
     )
 
 
 def _warn_of_environment(share: Share) -> None:
-    """Warns, once in each process, if `share` may not be intended: it comes from SLURM's variables,
-    or it is all samples although the environment shows that other processes exist.
+    """Warns once in each process if `share` comes from SLURM's variables, or if it is all samples
+    although the environment shows other processes.
     """
     if _joined_share() is not None or {"RANK", "WORLD_SIZE"} <= set(os.environ):
         return
@@ -223,7 +227,7 @@ def _warn_of_environment(share: Share) -> None:
         _warn_once(
             "SLURM_PROCID",
             f"This process gets the samples of {share}, according to SLURM_PROCID and "
-            "SLURM_STEP_NUM_TASKS. Pass `rank` and `world_size`: these values if the tasks train "
+            "SLURM_STEP_NUM_TASKS. Pass these values as `rank` and `world_size` if the tasks train "
             "one model together, or `rank=0, world_size=1` if each task trains its own model.",
         )
         return
@@ -235,7 +239,7 @@ def _warn_of_environment(share: Share) -> None:
                 name,
                 f"The environment variable {name} is {value}, but loaders give this process "
                 "all samples"
-                + (", since srun did not start it" if slurm else "")
+                + (" because srun did not start it" if slurm else "")
                 + ". If several processes train one model, each of them gets the same samples. "
                 + ("Start them with srun, or pass" if slurm else f"{_REMEDY}, or pass")
                 + " `rank=0, world_size=1` if this process trains alone.",
@@ -250,11 +254,13 @@ def _warn_once(about: str, text: str) -> None:
 
 
 def _warn_of_change(name: str, then: int, before: Share, now: int, share: Share) -> None:
-    """Warns if the number `name` differs between the shares `before` and `share`."""
+    """Warns if the number `name`, which was `then` for the share `before`, is different (`now`) for
+    `share`.
+    """
     if then != now:
         warn_user(
             f"{name} was read too early: it was {then} as {before}, and is {now} as {share}. "
-            "A learning rate schedule or a progress bar that was created with it is wrong. "
+            f"A learning rate schedule or a progress bar that was created with {then} is wrong. "
             f"{_REMEDY}."
         )
 

@@ -1,4 +1,4 @@
-"""Checks a state for `load_state_dict`, which may have been saved by any framework."""
+"""Checks the state that is passed to `load_state_dict`. Any framework may have saved it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from fuelrail.options import integer, shown, typed
 
 
 def plain_state(state: object, like: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the members of `state` that `like` also has, as values that JSON can hold.
+    """Returns those members of `state` whose names are in `like`, as values that JSON can hold.
 
-    Checks their types; the core checks their values. Integers may be NumPy's or tensors, because
-    some frameworks convert them when they save a state. Errors: ArgumentTypeError,
-    InvalidArgumentError.
+    Checks the types of the values; the core checks the values. Accepts integers of NumPy and
+    integer tensors, because some frameworks convert integers when they save a state. Errors:
+    ArgumentTypeError, InvalidArgumentError.
     """
     if not isinstance(state, Mapping):
         raise ArgumentTypeError(

@@ -1,10 +1,11 @@
 """Transforms that a loader applies to every image; names and meaning are torchvision's.
 
-A list may have transforms in any order, with Normalize last. Crops, pads, resizes and flips before
-the first other transform are planned from the image's header, and only the pixels that they need
-are decoded. All transforms work on 8-bit RGB, as torchvision's do on uint8 tensors. Random numbers
-depend only on (seed, epoch, position in the epoch, place in the list), not on threads. Sizes are
-``int`` or ``(height, width)``. Arrays and tensors are accepted in place of numbers and lists.
+Transforms may be listed in any order, except that Normalize must be last. Crops, pads, resizes and
+flips that come before all other transforms are planned from the image's header, and only the pixels
+that they need are decoded. All transforms work on 8-bit RGB, as torchvision's do on uint8 tensors.
+Random numbers depend only on (seed, epoch, position in the epoch, index in the list), not on
+threads. Sizes are ``int`` or ``(height, width)``. Arrays and tensors are accepted in place of
+numbers and lists.
 
 Every constructor raises InvalidArgumentError for a value out of range and ArgumentTypeError for a
 value of the wrong type.
@@ -81,11 +82,11 @@ class Transform:
         _core.check_transforms([self.native()])
 
     _known: ClassVar[Any] = None
-    """The class of this module that the transform belongs to."""
+    """The class of this module from which the transform was created."""
 
     def native(self) -> Native:
-        """The same transform in the core, with the same field names. Errors: ArgumentTypeError for
-        a class that the core does not know.
+        """Returns the core's object for this transform, with the same field names. Errors:
+        ArgumentTypeError for a class that the core does not know.
         """
         if self._known is None:
             raise _unknown("the transform", self)
@@ -169,8 +170,9 @@ class Resize(Transform):
 class ResizedCenterCrop(Transform):
     """Resize(resize) followed by CenterCrop(size), the usual transforms for validation.
 
-    resize: length of the shorter side before the crop. Default: the longer side of `size` / 0.875,
-    rounded (256 for 224). interpolation, antialias: as in RandomResizedCrop.
+    resize: length of the shorter side before the crop. Default: the larger of `size`'s height and
+    width, divided by 0.875 and rounded (256 for 224). interpolation, antialias: as in
+    RandomResizedCrop.
     """
 
     size: int | Sequence[int]
@@ -184,11 +186,11 @@ class ResizedCenterCrop(Transform):
 class Pad(Transform):
     """Adds margins to the image.
 
-    padding: pixels on all sides, or (left and right, top and bottom), or (left, top, right, bottom).
-    fill: a level from 0 to 255, or (red, green, blue), for "constant". padding_mode: "constant",
-    "edge" (repeats the edge pixel), "reflect" (mirrors without repeating the edge pixel:
-    3 2 | 1 2 3) or "symmetric" (mirrors and repeats the edge pixel: 2 1 | 1 2 3). If the padding is
-    wider than the image, mirroring repeats, as in numpy.pad.
+    padding: pixels on each side, or (left and right, top and bottom), or (left, top, right,
+    bottom). padding_mode: "constant", "edge" (repeats the edge pixel), "reflect" (mirrors without
+    repeating the edge pixel: 3 2 | 1 2 3) or "symmetric" (mirrors and repeats the edge pixel:
+    2 1 | 1 2 3). If the padding is wider than the image, mirroring repeats, as in numpy.pad.
+    fill: for "constant", a level from 0 to 255, or (red, green, blue).
     """
 
     padding: int | Sequence[int]
@@ -201,9 +203,10 @@ class Pad(Transform):
 class RandomCrop(Transform):
     """Pads the image and crops `size` at a random place.
 
-    padding, fill, padding_mode: as in Pad; None means no padding. pad_if_needed: whether an image
-    that is n pixels too narrow (then: too low) gets n more pixels on both sides. By default, an
-    image that is too small raises InvalidArgumentError when it is loaded.
+    padding, fill, padding_mode: as in Pad; None means no padding. pad_if_needed: if True, an image
+    that is n pixels too narrow gets n more pixels on the left and n on the right; the same applies
+    to its height, above and below. By default, an image that is too small raises
+    InvalidArgumentError when it is loaded.
     """
 
     size: int | Sequence[int]
@@ -225,10 +228,10 @@ class RandomRotation(Transform):
     as in Pad. padding_mode: "constant" to use `fill`, or "edge" to use the nearest pixel of the
     image.
 
-    Formula: torchvision.transforms.functional.rotate on tensors: affine_grid, grid_sample with
-    align_corners=False and zeros outside, mask * (sampled - fill) + fill with the sampled mask, and
-    rounding. "edge" is grid_sample's padding_mode="border". Coordinates are rounded to 2**-16
-    pixels.
+    Formula: as torchvision.transforms.functional.rotate on tensors. The image and a mask of ones
+    are sampled by affine_grid and grid_sample (align_corners=False, zeros outside). The result is
+    mask * (image - fill) + fill, rounded. "edge" is grid_sample's padding_mode="border".
+    Coordinates are rounded to 2**-16 pixels.
     """
 
     degrees: float | Sequence[float]
@@ -245,10 +248,10 @@ class RandomAffine(Transform):
     """Rotates clockwise, translates, scales and shears the image at random, keeping its size.
 
     degrees: (min, max), or a number d for (-d, d); 0 for no rotation. translate: the largest shifts
-    to either side, as fractions of (width, height); shifts are whole pixels. scale: (min, max).
-    shear: in degrees, a number s for (-s, s) along x, or (min, max) along x, or (min x, max x,
-    min y, max y). interpolation, center, fill, padding_mode and the formula: as in RandomRotation,
-    with the matrix of torchvision.transforms.functional.affine.
+    in either direction, as fractions of (width, height); shifts are whole pixels.
+    scale: (min, max). shear: in degrees, a number s for (-s, s) along x, or (min, max) along x, or
+    (min x, max x, min y, max y). interpolation, center, fill, padding_mode and the formula: as in
+    RandomRotation, with the matrix of torchvision.transforms.functional.affine.
     """
 
     degrees: float | Sequence[float]
@@ -369,22 +372,23 @@ def __dir__() -> list[str]:
     return __all__
 
 
-# torchvision's names that fuelrail does not have.
+# What to do instead of using torchvision's transforms that fuelrail does not have.
 _INSTEAD = {
-    "Compose": "Leave it out: `transforms` is a list",
-    "ToTensor": "Leave it out: by default, images are floats from 0 to 1",
-    "PILToTensor": 'Leave it out, and pass dtype="uint8" to the loader',
-    "ToDtype": "Leave it out, and pass `dtype` to the loader",
-    "ConvertImageDtype": "Leave it out, and pass `dtype` to the loader",
+    "Compose": "Omit it: `transforms` is a list",
+    "ToTensor": "Omit it: by default, images are floats from 0 to 1",
+    "PILToTensor": 'Omit it, and pass dtype="uint8" to the loader',
+    "ToDtype": "Omit it, and pass `dtype` to the loader",
+    "ConvertImageDtype": "Omit it, and pass `dtype` to the loader",
     "Lambda": "Use `batch_transforms`, which work on whole batches",
     **dict.fromkeys(
         ("RandomErasing", "MixUp", "CutMix", "GaussianBlur", "GaussianNoise"),
-        "fuelrail does not have it: use torchvision's on whole batches, in `batch_transforms`",
+        "fuelrail does not have this transform: apply torchvision's to whole batches, in "
+        "`batch_transforms`",
     ),
     **dict.fromkeys(
         ("AutoAugment", "RandAugment", "TrivialAugmentWide", "AugMix", "RandomPerspective"),
-        "fuelrail does not have it: use torchvision's on samples, in `batch_transforms` or "
-        "`fuelrail.torch.MapDataset`",
+        "fuelrail does not have this transform: apply torchvision's to samples, in "
+        "`batch_transforms` or `fuelrail.torch.MapDataset`",
     ),
 }
 
@@ -406,12 +410,12 @@ def _owner(transform: object) -> str:
 
 def _of_another_library(what: str, owner: str, transform: object, name: str) -> ArgumentTypeError:
     here = _HERE.get(name, name)
-    place = f"Use fuelrail.transforms.{here} instead, or call" if here in _KNOWN else "Call"
+    place = f"Use fuelrail.transforms.{here} instead, or apply" if here in _KNOWN else "Apply"
     return ArgumentTypeError(
         f"{what} is {owner}'{'' if owner.endswith('s') else 's'}, not one of fuelrail.transforms",
         found=shown(transform),
         remedy=(_INSTEAD.get(name) if owner == "torchvision" else None)
-        or f"{place} it yourself: on whole batches, in `batch_transforms`, or on samples, in the "
+        or f"{place} it yourself: to whole batches, in `batch_transforms`, or to samples, in the "
         "`__getitem__` of a subclass of `fuelrail.torch.MapDataset`",
     )
 
@@ -433,7 +437,7 @@ def _unknown(what: str, transform: object) -> ArgumentTypeError:
 
 
 def _plain(value: Any) -> Any:
-    """The value, with arrays and tensors as numbers or tuples, and lists as tuples."""
+    """Returns the value, with arrays and tensors as numbers or tuples, and lists as tuples."""
     value = listed(value)
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return tuple(value)
@@ -493,7 +497,7 @@ def _shear(option: str, value: float | Sequence[float]) -> list[float]:
     return [*_angles(option, value), 0.0, 0.0]
 
 
-# By field name: the function that reads the value, and the value that None (as default) stands for.
+# By field name: the function that reads the value, and the value that the default None means.
 _READ: dict[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(("scale", "ratio", "translate", "center"), partial(_numbers, count=2)),
     **dict.fromkeys(("mean", "std"), partial(_numbers, count=3)),

@@ -239,7 +239,7 @@ TEST_P(CommandKilled, an_interrupt_with_resume_leaves_what_the_same_command_goes
     const CommandResult result = command.wait();
     if (result.code == 130) {
       ++interrupted;
-      EXPECT_THAT(result.err, StartsWith("fuelrail: interrupted: the written data stays"));
+      EXPECT_THAT(result.err, StartsWith("fuelrail: interrupted: the written data is kept"));
       EXPECT_EQ(run_command(arguments).code, 0) << k;
     }
     EXPECT_EQ(contents(), expected_) << k;

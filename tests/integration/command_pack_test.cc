@@ -70,7 +70,7 @@ TEST_F(CommandTest, images_left_out_are_warned_of_and_beyond_the_allowance_fail)
   const CommandResult beyond = run_command({"pack", photos(), out("y.rec")});
   EXPECT_EQ(beyond.code, 1);
   EXPECT_THAT(beyond.err, StartsWith("fuelrail: warning: " + photos() + "/ant/broken.jpg cannot"));
-  EXPECT_THAT(beyond.err, HasSubstr("y.rec.errors.jsonl lists all of them"));
+  EXPECT_THAT(beyond.err, HasSubstr("y.rec.errors.jsonl lists all unreadable images"));
   EXPECT_THAT(beyond.err, HasSubstr("the remaining images are checked"));
   EXPECT_THAT(beyond.err, ::testing::Not(HasSubstr("packed 8 of 8")));
   EXPECT_TRUE(std::filesystem::exists(out("y.rec.errors.jsonl")));

@@ -174,7 +174,7 @@ TEST_F(CommandTest, usage_errors_suggest_the_nearest_name) {
       {{"pack", photos(), rec(), "--max-errors=-1%"}, "or a whole number, found -0.01"},
       {{"pack", photos(), rec(), "--max-errors", "101%"}, "or a whole number, found 1.01"},
       {{"pack", photos(), rec(), "--max-errors", "nan%"}, "or a whole number, found nan"},
-      {{"pack", photos(), rec(), "--root", "/tmp"}, "only a list of images takes a root"},
+      {{"pack", photos(), rec(), "--root", "/tmp"}, "`root` can be given only for a list"},
       {{"pack", photos(), out("x.data")}, "ends in .rec"},
       {{"pack", photos(), rec(), "-j", "-2"}, "threads"},
       {{"pack", photos(), rec(), "-j", "100000"},
@@ -212,7 +212,7 @@ TEST_F(CommandTest, a_sidecar_that_is_made_is_said_once) {
   std::filesystem::remove(out("x.rec.frx"));
   const CommandResult first = run_command({"info", rec(), "--json"});
   expect_one_line(first.err);
-  EXPECT_THAT(first.err, HasSubstr("the file had no sidecar; made " + out("x.rec.frx")));
+  EXPECT_THAT(first.err, HasSubstr("the file had no sidecar; created " + out("x.rec.frx")));
   EXPECT_EQ(json::parse(first.out).at("sidecar").at("made"), true);
   const CommandResult second = run_command({"info", rec(), "--json"});
   EXPECT_EQ(second.err, "");

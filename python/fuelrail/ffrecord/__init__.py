@@ -1,4 +1,4 @@
-"""FFRecord's files and API. A program that uses FFRecord changes only its import.
+"""FFRecord's file format and API. A program that uses FFRecord only has to change its import.
 
 >>> from fuelrail.ffrecord import FileReader, FileWriter
 >>> from fuelrail.ffrecord.torch import DataLoader, Dataset
@@ -36,7 +36,7 @@ from fuelrail.ffrecord.packed_folder import PackedFolder, pack_folder
 from fuelrail.ffrecord.reader import DamagedRecord, FileReader
 from fuelrail.ffrecord.writer import FileWriter
 
-__version__ = _core.version()  # fuelrail's
+__version__ = _core.version()  # the version of fuelrail
 
 if TYPE_CHECKING:
     from fuelrail.ffrecord import torch as torch
@@ -55,10 +55,10 @@ __all__ = [
     "TruncatedFileError",
     "checkFsAlign",
     "pack_folder",
-]  # without `torch` and `utils`: `import *` must not replace the user's own `torch`
+]  # not `torch` and `utils`, because `import *` must not replace the user's own `torch`
 
 
 def __getattr__(name: str) -> Any:
-    if name == "torch":  # imported at its first use
+    if name == "torch":  # imported at first use
         return importlib.import_module("fuelrail.ffrecord.torch")
     raise AttributeError(f"module 'fuelrail.ffrecord' has no attribute '{name}'")

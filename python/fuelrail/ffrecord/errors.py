@@ -1,8 +1,8 @@
-"""FFRecord's errors: each is an error of fuelrail, and also of the type that FFRecord raises.
+"""The errors of fuelrail.ffrecord. Each is both a fuelrail error and of the type FFRecord raises.
 
-FFRecord raises RuntimeError for every error in its C++ code, and AssertionError for paths. So
-``except RuntimeError`` still works, ``except fuelrail.CorruptError`` works too, and the text names
-the file and the place.
+FFRecord raises RuntimeError for every error in its C++ code, and AssertionError for invalid paths.
+So ``except RuntimeError`` still works, and so does ``except fuelrail.CorruptError``. The error text
+names the file and the position in it.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ __all__ = [
 
 
 class CorruptFileError(CorruptError, RuntimeError):
-    """A record, a table or a packed folder contradicts its checksum or its format."""
+    """A record, a table or a packed folder has a wrong checksum or an invalid format."""
 
 
 class TruncatedFileError(TruncatedError, RuntimeError):
-    """The file ends before its records do."""
+    """The file ends before the end of its last record."""
 
 
 class RecordRangeError(OutOfRangeError, RuntimeError):
-    """The record does not exist, or there is no room for another record."""
+    """A record or file index is out of range, or the writer already has all its `n` records."""
 
 
 class FileAccessError(IoError, RuntimeError):
@@ -49,7 +49,9 @@ class MissingFolderError(NotFoundError, RuntimeError):
 
 
 class FileNameError(InvalidArgumentError, AssertionError):
-    """The path is not a `.ffr` name, or is a directory instead of a file, or the reverse."""
+    """The name does not end with `.ffr`, no file is given, or a directory is given instead of a
+    file or vice versa.
+    """
 
 
 class MissingFileError(NotFoundError, AssertionError):
@@ -66,7 +68,10 @@ _AS_ORIGINAL: dict[type[Error], type[Error]] = {
 
 
 def as_original(error: Error, path: str | None = None) -> Error:
-    """Converts an error to the class that FFRecord's users catch. path: used if it has none."""
+    """Converts an error to the class that users of FFRecord catch.
+
+    path: the path of the new error if `error` has none.
+    """
     kind = _AS_ORIGINAL.get(type(error), type(error))
     return kind(
         error.failure,

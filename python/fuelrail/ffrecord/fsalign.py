@@ -17,8 +17,9 @@ _ASK = 0x80046664  # _IOR('f', 100, 4 bytes)
 def checkFsAlign(fd: FileDescriptorLike) -> bool:  # noqa: N802  the original's name
     """Returns whether the file system of an open file accepts direct reads at any offset.
 
-    A special ioctl asks it. Ordinary file systems do not know the ioctl: False. fuelrail's reads do
-    not depend on the answer: direct reads (`FileReader(direct_reads=True)`) are always aligned.
+    It asks the file system with a special ioctl. For ordinary file systems, which do not support
+    this ioctl, it returns False. fuelrail does not need the answer, because its direct reads
+    (`FileReader(direct_reads=True)`) are always aligned.
     """
     try:
         answer = fcntl.ioctl(fd, _ASK, bytes(4))

@@ -36,22 +36,22 @@ if TYPE_CHECKING:
 __all__ = ["PackedFolder", "pack_folder"]
 
 _MARK = b"piouhjgbr"  # the first bytes of the last record
-_MOST_FOLDERS = 256  # nested, including the root; readers reject more
-_PICKLE_PROTOCOL = 4  # FFRecord's, on the Python versions that it supports
+_MOST_FOLDERS = 256  # levels of nested folders, including the root; readers reject more
+_PICKLE_PROTOCOL = 4  # the protocol that FFRecord uses on the Python versions it supports
 
 
 def pack_folder(folder: Path, out_file: Path, verbose: bool = False) -> None:
     """Packs all files in a folder and its subfolders into one `.ffr` file, for `PackedFolder`.
 
-    Files become records depth first; the entries of each folder are sorted by name. Links are
-    followed. Files are read in pieces, so memory use does not depend on their size. verbose: print
-    the number and the path of each file.
+    The files become records in depth-first order; the entries of each folder are sorted by name.
+    Links are followed. Files are read in pieces, so memory use does not depend on their size.
+    verbose: print the number and the path of each file.
 
     Errors: FileNameError (also an AssertionError) if `folder` is not a folder or `out_file` is not
     a `.ffr` name; InvalidArgumentError for an output inside the folder, a cycle of links, an entry
-    that is neither a file nor a folder, and more than 256 nested folders; NotFoundError for a
+    that is neither a file nor a folder, and more than 256 levels of folders; NotFoundError for a
     broken link; MissingFolderError, FileAccessError (also RuntimeErrors); OSError for a file that
-    cannot be read. After an error no output is left.
+    cannot be read. After an error, no output file is left.
     """
     root = path_name("`folder`", folder)
     if not os.path.isdir(root):
@@ -83,12 +83,15 @@ def _check_outside(root: str, output: str) -> None:
         raise InvalidArgumentError(
             "the output is inside the folder to pack",
             path=output,
-            remedy="Write it to another folder",
+            remedy="Write it to a path outside this folder",
         )
 
 
 def _listed(folder: str, files: list[str], above: tuple[tuple[int, int], ...]) -> Structure:
-    """Returns a folder's entries and appends its files to `files`. above: its parent folders."""
+    """Returns the entries of `folder`, and appends its files to `files`.
+
+    above: the device and inode of each folder that contains `folder`.
+    """
     status = os.stat(folder)
     here = (status.st_dev, status.st_ino)
     if here in above:
@@ -117,7 +120,7 @@ def _listed(folder: str, files: list[str], above: tuple[tuple[int, int], ...]) -
 
 
 def _check_file(path: str) -> None:
-    """Rejects a pipe, whose read would block, and a device, which may be endless."""
+    """Rejects broken links, pipes (reading one would block) and devices (which may never end)."""
     if os.path.isfile(path):
         return
     if os.path.islink(path) and not os.path.exists(path):
@@ -140,13 +143,14 @@ class PackedFolder(Closing):
     ...     names = folder.list(recursive=True, list_dir=False)
     ...     first, second = folder.read(names[:2])
 
-    The last record stores the names and folders as a pickle. A restricted parser reads it, which
-    creates only dictionaries, names and numbers: no code in a file is ever run.
+    The last record stores the names of the files and folders as a pickle. It is read by a
+    restricted parser that creates only dictionaries, names and numbers, so code in a file never
+    runs.
     """
 
     def __init__(self, ffr_file: Names, check_data: bool = True) -> None:
-        """ffr_file, check_data: as for `FileReader`. With several files, the last record of the
-        last file has all names.
+        """ffr_file, check_data: as for `FileReader`. If there are several files, the last record of
+        the last file has all names.
 
         Errors: those of `FileReader`; CorruptFileError (also a ValueError and a RuntimeError) if
         the file is not a packed folder, or its pickle names a class.
@@ -159,7 +163,7 @@ class PackedFolder(Closing):
             raise
 
     def num_files(self) -> int:
-        """Number of files."""
+        """Returns the number of files."""
         return self.reader.n - 1
 
     def read_one(self, fname: Path) -> Record:
@@ -175,7 +179,7 @@ class PackedFolder(Closing):
     @overload
     def read(self, fnames: Sequence[Path]) -> builtins.list[Record]: ...
     def read(self, fnames: Path | Sequence[Path]) -> Record | builtins.list[Record]:
-        """Returns the bytes of several files, read at once; of one file if `fnames` is a path.
+        """Returns the bytes of several files, read at once, or of one file if `fnames` is a path.
 
         Errors: as for `read_one`.
         """
@@ -198,10 +202,11 @@ class PackedFolder(Closing):
     ) -> builtins.list[Any]:
         """Returns the names of a directory's entries, in stored order.
 
-        path: the directory. Default: the root. recursive: include the entries of subdirectories,
-        each as a pathlib.Path relative to `path`.
+        path: the directory. Default: the root. list_file, list_dir: include files, include
+        directories. recursive: include the entries of subdirectories, each as a pathlib.Path
+        relative to `path`.
 
-        Errors: MissingFileError; FileNameError for a file (both also AssertionErrors).
+        Errors: MissingFileError; FileNameError if `path` is a file (both also AssertionErrors).
         """
         start = "" if path is None else path
         found = self._find(start)
@@ -218,15 +223,15 @@ class PackedFolder(Closing):
         ]
 
     def exists(self, path: Path) -> bool:
-        """Returns whether the file or directory exists. `..` is an ordinary name."""
+        """Returns whether the file or directory exists. `..` is treated as an ordinary name."""
         return self._find(path) is not None
 
     def is_file(self, path: Path) -> bool:
-        """Returns whether the file exists."""
+        """Returns whether the path exists and is a file."""
         return isinstance(self._find(path), int)
 
     def is_dir(self, path: Path) -> bool:
-        """Returns whether the directory exists."""
+        """Returns whether the path exists and is a directory."""
         return isinstance(self._find(path), dict)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Checks the paths of FFRecord files, as FFRecord does by assertions."""
+"""Checks the paths of FFRecord files. FFRecord checks them with assertions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SUFFIX = ".ffr"
 
 
 def path_name(what: str, value: object) -> str:
-    """Returns a str or an os.PathLike as a str."""
+    """Converts a path (a str or an os.PathLike) to a str."""
     if not isinstance(value, (str, os.PathLike)):
         raise ArgumentTypeError(
             f"{what} has the wrong type", expected="a str or an os.PathLike", found=typed(value)
@@ -21,14 +21,17 @@ def path_name(what: str, value: object) -> str:
 
 
 def output_name(what: str, value: object) -> str:
-    """Returns the name of a file to write."""
+    """Converts the path of an output file to a str, and checks its suffix."""
     name = path_name(what, value)
     _check_suffix(name)
     return name
 
 
 def input_names(fname: object) -> list[str]:
-    """Returns the files that a reader's `fname` names: a file, a directory's files, or a list."""
+    """Returns the paths of the files for `fname`, which is a file, a directory or a list of files.
+
+    All files are checked.
+    """
     if isinstance(fname, (list, tuple)):
         names = [path_name("a file name", one) for one in fname]
     elif os.path.isdir(name := path_name("`fname`", fname)):

@@ -52,7 +52,7 @@ class DamagedRecord:
 
     index: int
     error: str
-    """Its place in the file, and the damage."""
+    """The file, the record's position in it, and the damage."""
 
 
 class FileReader(Closing):
@@ -63,14 +63,14 @@ class FileReader(Closing):
 
     Records are one-dimensional, writable uint8 arrays that own their memory. Several threads may
     read at once, and so may forked children. The memory of records that are no longer referenced
-    is reused for other records.
+    is reused for new records.
     """
 
     @suggests_options_or({}, keywords(ReadKeywords, _OPTIONS, {}), _TEXT)
     def __init__(
         self, fname: Names, check_data: bool = True, **options: Unpack[ReadKeywords]
     ) -> None:
-        """Opens the files and reads their tables: 12 bytes of memory a record.
+        """Opens the files and reads their tables, which take 12 bytes of memory per record.
 
         fname: a file, a directory (all `.ffr` files in it, in the order of their names), or a list
             or tuple of files.
@@ -79,13 +79,13 @@ class FileReader(Closing):
 
         Errors: MissingFileError, FileNameError (also AssertionErrors); CorruptFileError,
         TruncatedFileError, FileAccessError (also RuntimeErrors); ArgumentTypeError;
-        InvalidArgumentError for an option's value. A FuelrailWarning reports a table without a
-        checksum, which FFRecord's first versions wrote, each time that the file is opened. Rewrite
-        the file to end the warning.
+        InvalidArgumentError for an invalid value of an option. If a file's table has no checksum,
+        as in files of FFRecord's first versions, a FuelrailWarning reports it each time the file is
+        opened; rewrite the file to stop the warning.
         """
         self._names = input_names(fname)
         self._check_data = switch("check_data", check_data)
-        self._options = read_options(_OPTIONS, options)  # as stored in a pickle
+        self._options = read_options(_OPTIONS, options)  # stored in pickles of the reader
         self._direct: bool = self._options["direct_reads"]
         self._closed = False
         try:
@@ -100,7 +100,7 @@ class FileReader(Closing):
 
     @property
     def n(self) -> int:
-        """Number of records."""
+        """The number of records in all files."""
         return len(self._core)
 
     @property
@@ -138,9 +138,9 @@ class FileReader(Closing):
     def read(self, indices: Sequence[int]) -> list[Record]:
         """Returns the records at the given indices, in their order.
 
-        indices: a list, a tuple, a range, an array or a tensor of integers. Their number is limited
-        only by memory, an index may be repeated, and a negative one counts from the end. All are
-        read at once: adjacent records in one read, records in the page cache without waiting.
+        indices: a list, a tuple, a range, an array or a tensor of integers, of any length. Indices
+        may be repeated; negative indices count from the end. All records are requested at once:
+        adjacent records with one read, and records in the page cache without waiting.
 
         Errors: RecordRangeError; CorruptFileError, TruncatedFileError and FileAccessError for the
         first record that failed; StateError after `close` (all also RuntimeErrors);
@@ -165,7 +165,7 @@ class FileReader(Closing):
     @overload
     def __getitem__(self, index: slice | Sequence[int]) -> list[Record]: ...
     def __getitem__(self, index: int | slice | Sequence[int]) -> Record | list[Record]:
-        """Returns one record for an integer; a list for a slice or a list of indices."""
+        """Returns one record for an integer, or a list for a slice or a list of indices."""
         if isinstance(index, slice):
             return self.read(range(self.n)[index])
         if integer(index) is not None:
@@ -184,7 +184,7 @@ class FileReader(Closing):
             begin = end
 
     def validate(self) -> None:
-        """Checks the tables against their checksums again. Reads no record.
+        """Checks the tables against their checksums again. Does not read records.
 
         Errors: CorruptFileError.
         """
@@ -197,17 +197,18 @@ class FileReader(Closing):
         """Reads every record and checks its checksum, even if `check_data` is False.
 
         Returns: the records that cannot be read or have a wrong checksum, in order; an empty list
-        for an intact file. The format does not store a file's size, so missing or extra bytes at
-        the end are found here, as damage of the last record.
-        progress: called with the number of records checked; its exceptions end the call.
+        for an intact file. Missing or extra bytes at the end of a file are reported as damage of
+        its last record, because the format does not store the file's size.
+        progress: called with the number of records checked so far. If it raises an exception, the
+        call ends with that exception.
 
         Errors: StateError after `close`.
         """
         return [DamagedRecord(*found) for found in self._core.verify(progress)]
 
     def get_offsets(self, file_index: int) -> numpy.typing.NDArray[numpy.int64]:
-        """Returns the offsets of a file's records and of the end of the last one. The array is
-        int64, (n + 1,), and belongs to the caller. Errors: RecordRangeError.
+        """Returns the offset of each record of a file, followed by the end of the last record. The
+        array is int64, (n + 1,), and belongs to the caller. Errors: RecordRangeError.
         """
         return self._core.offsets(self._file(file_index))
 
@@ -218,7 +219,7 @@ class FileReader(Closing):
         return self._core.checksums(self._file(file_index))
 
     def close(self) -> None:
-        """Closes the files. Arrays stay valid.
+        """Closes the files. Returned arrays stay valid.
 
         `n`, `validate`, `get_offsets` and `get_checksums` still work.
         """

@@ -1,4 +1,4 @@
-"""Writes datasets to FFRecord files. It has FFRecord's module name, so that imports work."""
+"""Writes datasets to FFRecord files. The module is named as in FFRecord, so that imports work."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def dump(
 ) -> None:
     """Writes the items of a dataset, which are bytes-like (bytes, an array), to `.ffr` files.
 
-    dataset: has a length, and items by index from 0.
+    dataset: an object with a length and with items at the indices from 0.
     fname: the name of the file if `nfiles` is 1, else the name of a folder.
     nfiles: 1 = one file, `fname`. More than 1 = this number of files, `PART_00000.ffr`,
     `PART_00001.ffr`..., in the folder `fname`, which is created if missing. All files have the same
-    number of items (the last one may have fewer). One process writes each file; at most 16 run at a
-    time. A FuelrailWarning reports that the items fill fewer files, or that the folder has other
-    `.ffr` files, such as those of an earlier dump into more files.
+    number of items, except that the last one may have fewer. A separate process writes each file;
+    at most 16 run at a time. A FuelrailWarning reports if the items fill fewer than `nfiles` files,
+    or if the folder has other `.ffr` files, such as those of an earlier dump into more files.
     verbose: show the number of written items, with tqdm if it is installed.
 
-    Errors: DumpError (a RuntimeError) with the traceback of the process that failed; then no file
-    of this call is left. InvalidArgumentError for an empty dataset with several files. Those of
-    `FileWriter`.
+    Errors: DumpError (a RuntimeError), with the traceback of the process that failed, after which
+    no file of this call is left; InvalidArgumentError for an empty dataset if `nfiles` is above 1;
+    those of `FileWriter`.
     """
     items = len(dataset)
     files = whole("nfiles", nfiles, least=1)
@@ -107,7 +107,7 @@ def _dump_parts(dataset: Sequence[Any], parts: list[tuple[str, int, int]], tell:
             ours.close()
             written.append(name)  # it may have finished just now
         for name in written:
-            if _identity(name) not in (None, before[name]):  # an older file stays
+            if _identity(name) not in (None, before[name]):  # keep an older file
                 os.remove(name)
         raise
 
@@ -128,13 +128,16 @@ def _warn_of_others(folder: str, parts: list[tuple[str, int, int]]) -> None:
     )
     if others:
         warn_user(
-            f"{folder} has `.ffr` files of other datasets, such as {others[0]}: a reader of the "
-            "folder reads them too"
+            f"{folder} has `.ffr` files of other datasets, such as {others[0]}; readers of the "
+            "folder read them too"
         )
 
 
 def _heard(ours: Connection, name: str) -> int | None:
-    """Returns the newly written items of a process; None when it is done. Errors: DumpError."""
+    """Returns the number of items a process has written since its last message; None when it ends.
+
+    Errors: DumpError.
+    """
     try:
         said = ours.recv()
     except EOFError:  # it was killed
@@ -145,7 +148,7 @@ def _heard(ours: Connection, name: str) -> int | None:
 
 
 class _Told:
-    """Progress of a process, sent to its parent at intervals."""
+    """Sends the progress of a process to its parent at intervals."""
 
     def __init__(self, parent: Connection) -> None:
         self._parent = parent
@@ -162,7 +165,7 @@ class _Told:
 
 
 def _work(theirs: Connection, dataset: Sequence[Any], name: str, begin: int, end: int) -> None:
-    # SIGTERM from the parent ends it like an exception, so that its file is discarded.
+    # SIGTERM from the parent ends the process like an exception, so that its file is discarded.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         told = _Told(theirs)

@@ -19,7 +19,7 @@ _PIECE_BYTES = 8 << 20
 
 
 class _BinaryFile(Protocol):
-    """The type of `open(name, "rb")`, buffered or not."""
+    """A file as `open(name, "rb")` returns it, buffered or not."""
 
     def readinto(self, buffer: Any, /) -> int | None: ...
 
@@ -31,8 +31,8 @@ class FileWriter(Closing):
     ...     for i in range(3):
     ...         writer.write_one(str(i * i).encode())
 
-    The file gets its name only when it is complete, flushed to disk and closed. Until then an
-    existing file of that name stays. An exception inside `with` discards the new file. A writer
+    The file gets its name only when it is complete, flushed to disk and closed. Until then, an
+    existing file of that name is kept. An exception inside `with` discards the new file. A writer
     that is deleted without `close` closes the file if it has all `n` records; otherwise it discards
     the file, with a ResourceWarning.
     """
@@ -40,8 +40,8 @@ class FileWriter(Closing):
     _native: _core.FfrecordWriter | None = None
 
     def __init__(self, fname: str | os.PathLike[str], n: int | None = None) -> None:
-        """fname: must end with `.ffr`. n: the number of records; None = all records that are
-        written until `close`, which may then have to move the written data once.
+        """fname: must end with `.ffr`. n: the number of records. None = it is known only at
+        `close`, which may have to move all written data once.
 
         Errors: FileNameError (also an AssertionError); InvalidArgumentError (a ValueError) for an
         invalid `n`; MissingFolderError and FileAccessError (also RuntimeErrors); ArgumentTypeError.
@@ -73,7 +73,7 @@ class FileWriter(Closing):
 
         An array may have any shape, type and strides; its bytes are written in C order.
 
-        Errors: RecordRangeError for more than `n` records, after which the writer still works;
+        Errors: RecordRangeError for more than `n` records; the writer can still be used;
         FileAccessError; StateError after `close` and in a forked child (all also RuntimeErrors);
         ArgumentTypeError if `buf` is not bytes-like.
         """
@@ -93,9 +93,9 @@ class FileWriter(Closing):
     def write_file(self, file: _BinaryFile) -> None:
         """Appends a record with the bytes of `file` from its position to its end.
 
-        They are read a few MiB at a time. If reading raises, the writer discards its file. Errors:
-        those of `write_one`; ArgumentTypeError if `file` cannot be read into a buffer, such as a
-        name or a file opened as text.
+        `file` is read a few MiB at a time. If reading raises an exception, the writer discards the
+        file it writes. Errors: those of `write_one`; ArgumentTypeError if `file` has no `readinto`,
+        for example if it is a file name or was opened as text.
         """
         core = self._open()
         if not hasattr(file, "readinto"):
@@ -124,8 +124,8 @@ class FileWriter(Closing):
     def close(self) -> None:
         """Writes the table and gives the file its name. Further calls do nothing.
 
-        Errors: StateError (a RuntimeError) if records are missing, which may still be written;
-        FileAccessError; then no new file exists.
+        Errors: StateError (a RuntimeError) if fewer than `n` records were written; the missing ones
+        can still be written. FileAccessError, after which no new file exists.
         """
         if self._native is None:
             return
@@ -135,7 +135,7 @@ class FileWriter(Closing):
                 path=self._name,
                 expected=f"{self._n} records",
                 found=f"{self.count}",
-                remedy="Write all `n` records, or pass no `n`",
+                remedy="Write all `n` records, or omit `n`",
             )
         core, self._native = self._native, None
         try:
@@ -184,14 +184,14 @@ class FileWriter(Closing):
     def _open(self) -> _core.FfrecordWriter:
         if self._native is None:
             raise StateError(
-                "the writer is closed", path=self._name, remedy="Create one with another name"
+                "the writer is closed", path=self._name, remedy="Create a writer for a new file"
             )
         return self._native
 
 
 def _read_into(file: _BinaryFile, piece: bytearray) -> int:
     size = file.readinto(piece)
-    if size is None:  # no bytes now, which need not be the end
+    if size is None:  # no bytes yet, but perhaps later
         raise InvalidArgumentError(
             "a non-blocking file cannot be read into a record",
             remedy="Open it without O_NONBLOCK",

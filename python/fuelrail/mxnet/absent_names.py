@@ -1,4 +1,4 @@
-"""Errors for MXNet's names that fuelrail does not have. Each error names a replacement.
+"""Errors for names of MXNet that fuelrail.mxnet does not have. Each error names a replacement.
 
 The list is in docs/from_mxnet.md.
 """
@@ -18,7 +18,7 @@ __all__ = ["missing_from"]
 _LOADER = (
     "Pass the dataset to torch.utils.data.DataLoader, or the file to fuelrail.torch.DataLoader"
 )
-_NUMPY = "Compute with the arrays of a batch as with NumPy's, or pass them to torch.from_dlpack"
+_NUMPY = "Use the arrays of a batch like NumPy arrays, or pass them to torch.from_dlpack"
 _MEMORY = "Use fuelrail.mxnet.io.ThreadedIter, which prefetches the items of any producer"
 _DECODE = (
     "Decode records with recordio.unpack_img, or image files with fuelrail.open(folder)[i].decode()"
@@ -47,11 +47,11 @@ _INSTEAD: Mapping[str, str] = {
 
 
 def missing_from(module: str) -> Callable[[str], NoReturn]:
-    """Returns the `__getattr__` of a module below fuelrail.mxnet.
+    """Returns a `__getattr__` for a module of fuelrail.mxnet, which raises for every name.
 
-    Errors: AttributeError, so that `hasattr` is False. It names the replacement if one is known,
-    or else the nearest existing name. `from module import name` would replace the text of an
-    AttributeError, so there an ImportError names a known replacement.
+    Errors: AttributeError, so that `hasattr` returns False. It names the replacement if one is
+    known, or else the nearest existing name. `from module import name` discards the text of an
+    AttributeError; in that case, a known replacement is named by an ImportError instead.
     """
 
     def missing(name: str) -> NoReturn:

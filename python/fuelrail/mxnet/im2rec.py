@@ -64,41 +64,42 @@ def im2rec(
 ) -> str | list[str]:
     """Packs the images of a list into a record file.
 
-    list_file: one image a line, `index TAB label [TAB label ...] TAB path`. The index becomes the
-        record's id and its key in the `.idx`.
-    transforms: applied to every image after the settings below: a Compose, a list, one transform,
-        or one function from pixels to pixels. None: no transforms.
+    list_file: a file with one image on each line, `index TAB label [TAB label ...] TAB path`. The
+        index becomes the record's id and its key in the `.idx`.
+    transforms: a Compose, a list, one transform, or one function from pixels to pixels, which is
+        applied to every image after the settings below. None: no transforms.
     dataset_params: see below. None: all defaults.
-    output_path: `X.rec` (or `X.ffr`, an FFRecord file), or a folder, in which the file is named
-        after the list. None: beside the list. The index `X.idx` and the sidecar `X.rec.frx` are
-        written beside the file.
+    output_path: the file to write, `X.rec` or, for an FFRecord file, `X.ffr`; or a folder, in which
+        the file is named after the list. None: the list's own folder. The index `X.idx` and the
+        sidecar `X.rec.frx` are written beside the file.
 
-    `dataset_params` of the proposal:
+    The proposal's `dataset_params`, with their defaults:
 
     - num_workers (1): threads that read, decode and encode. Records are in the list's order, and
       the result is the same for any number.
     - label_width (any number): number of labels that every line must have.
     - pack_label (0): 1 stores all labels of a line, 0 only the first.
-    - nsplit (1): number of parts by position, `X.part000.rec` and so on, whose sizes differ by at
-      most one image; `fuelrail.merge` joins them.
-    - part (all parts): makes only this part, from 0, so that machines can share the work.
+    - nsplit (1): number of parts, `X.part000.rec` and so on. Each part has consecutive images, and
+      their sizes differ by at most one image; `fuelrail.merge` joins them.
+    - part (all parts): makes only this part, counted from 0, so that machines can share the work.
 
-    The proposal's settings for images are listed at the end; switches may be 0 or 1, and `resize`
-    may be [width, height]. Further `dataset_params`:
+    The proposal's settings for images are listed at the end of this text. Switches may also be 0 or
+    1, and `resize` may also be [width, height]. Further `dataset_params`, which only fuelrail has:
 
-    - max_errors (0.01): images and lines that may be skipped: a count, or, as a float, a fraction
-      from 0 to 1. Each is logged (`fuelrail.mxnet.im2rec`) and listed with its reason in
-      `X.rec.errors.jsonl`.
+    - max_errors (0.01): number of unreadable images and lines that may be skipped, as an int, or
+      their fraction, as a float from 0 to 1. Each is logged (logger `fuelrail.mxnet.im2rec`) and
+      listed with its reason in `X.rec.errors.jsonl`.
     - overwrite (False), resume (False), progress (none): as in `fuelrail.pack`. `resume` identifies
-      functions only by their names. An existing file with the right contents is logged (INFO).
-    - root (the list's folder): the folder that the paths are relative to.
+      functions only by their names. If it finds an existing file with the right contents, it logs
+      this (INFO).
+    - root (the list's folder): the folder that the list's paths are relative to.
 
     Returns: the path of the file; with nsplit above 1 and no part, the paths of all parts.
 
-    Errors: InvalidArgumentError for an invalid value, and for an unknown name in `dataset_params`,
-    with the nearest known one; ArgumentTypeError; NotFoundError; IoError; CorruptError if more
-    images fail than allowed (parts that are complete stay); any exception that a function of the
-    caller raises.
+    Errors: InvalidArgumentError for an invalid value, and for an unknown name in `dataset_params`;
+    it suggests the nearest known name; ArgumentTypeError; NotFoundError; IoError; CorruptError if
+    more images fail than allowed (complete parts are kept); any exception that one of the caller's
+    functions raises.
     """
     params = _params(dataset_params)
     listed = file_name("`list_file`", list_file)
@@ -125,18 +126,19 @@ def np2rec(
 ) -> str | list[str]:
     """Packs images that are in memory into a record file.
 
-    data: an array of images: (N, H, W) grey, (N, 3, H, W) RGB, (N, 4, H, W) RGBA. Integers are
-        levels from 0 to 255; floats are from 0 to 1 (stored as the nearest level of value * 255).
-        Values outside are clipped, with a FuelrailWarning. An image with a NaN counts as
-        unreadable.
-    labels: N numbers, or, to store several for each image, (N, label_width) with `pack_label`.
-    transforms, dataset_params: as for `im2rec`, without root, color, pass_through and resume.
-        encoding must be ".png" for RGBA.
-    output_path: `X.rec` or `X.ffr`, or a folder, in which the file is `data.rec`. None: `data.rec`
-        in the current folder.
+    data: an array of images of shape (N, H, W) grey, (N, 3, H, W) RGB or (N, 4, H, W) RGBA.
+        Integers are levels from 0 to 255. Floats are from 0 to 1; the nearest level to value * 255
+        is stored. Values outside these ranges are clipped, with a FuelrailWarning. An image with a
+        NaN counts as unreadable.
+    labels: N numbers; or, with `pack_label`, an array of shape (N, label_width), to store several
+        labels for each image.
+    transforms, dataset_params: as for `im2rec`, but without root, color, pass_through and resume.
+        For RGBA, encoding must be ".png".
+    output_path: the file to write, `X.rec` or `X.ffr`; or a folder, in which the file is named
+        `data.rec`. None: `data.rec` in the current folder.
 
-    An image's id is its index. Returns, errors: as `im2rec`; InvalidArgumentError also for arrays
-    of other shapes.
+    An image's id is its index. Returns: as `im2rec`. Errors: as `im2rec`, and InvalidArgumentError
+    for an array with a different shape.
     """
     params = _params(
         dataset_params, without=("root", "color", "pass_through", "resume"), function="np2rec"
@@ -194,7 +196,7 @@ def _on_pixels(function: PixelFunction) -> Callable[..., tuple[Any, int, int, in
 
 
 def _name_of(item: object) -> str:
-    """Text that identifies a transform or function in any process."""
+    """Returns a text that identifies a transform or function in every process."""
     name = getattr(item, "__qualname__", None)
     if name is not None:
         return f"{getattr(item, '__module__', '')}.{name}"
@@ -202,7 +204,7 @@ def _name_of(item: object) -> str:
 
 
 def _stages(items: list[Transform | PixelFunction]) -> list[Any]:
-    """Groups consecutive transforms into lists; functions stay single items."""
+    """Groups consecutive transforms into lists; each function remains a single item."""
     stages: list[Any] = []
     for item in items:
         if not isinstance(item, (Transform, _core.CustomStage)):
@@ -231,7 +233,7 @@ def _image_options(params: Mapping[str, Any], transforms: object) -> dict[str, A
 
 
 def _size(sides: Sequence[Any]) -> tuple[int, int]:
-    """Returns height and width."""
+    """Returns the height and width of `[width, height]`."""
     if len(sides) != 2:
         raise InvalidArgumentError(
             "`resize` is invalid", expected="N or [width, height]", found=shown(sides)
@@ -334,7 +336,7 @@ def _images(data: object) -> Any:
 
 
 def _labels(labels: object, params: Mapping[str, Any]) -> tuple[list[float], int]:
-    """Returns all labels, image by image, and the number of labels for each image."""
+    """Returns the labels of all images, in order, and the number of labels for each image."""
     given = np.asarray(labels)
     if given.dtype.kind not in "iufb" or given.ndim not in (1, 2):
         raise ArgumentTypeError(

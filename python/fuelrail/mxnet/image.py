@@ -1,4 +1,4 @@
-"""The part of MXNet's `mx.image` that works on pixels: OpenCV's results without OpenCV."""
+"""Replaces MXNet's `mx.image.imresize`. It gives the same pixels as OpenCV, without OpenCV."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AUTO = 9
 
 
 def _interpolation(interp: int, old: tuple[int, int], new: tuple[int, int]) -> int:
-    """Replaces `interp` 9 by the one that mx.image chooses for the sizes (height, width)."""
+    """Returns `interp`, or if it is 9, mx.image's choice for these sizes (height, width)."""
     if interp != _AUTO:
         return interp
     if new[0] > old[0] and new[1] > old[1]:
@@ -31,7 +31,7 @@ def _interpolation(interp: int, old: tuple[int, int], new: tuple[int, int]) -> i
 def imresize(
     src: numpy.typing.NDArray[numpy.uint8], w: int, h: int, interp: int = 1
 ) -> numpy.typing.NDArray[numpy.uint8]:
-    """Resizes an image like `mx.image.imresize` and `cv2.resize`, bit-identical to OpenCV 4.8.
+    """Resizes an image like `mx.image.imresize` and `cv2.resize`, with the bits of OpenCV 4.8.
 
     Args:
         src: uint8, (height, width, channels), with 1, 3 or 4 channels in any order.
@@ -45,8 +45,8 @@ def imresize(
         uint8, (h, w, channels), in new memory.
 
     Errors:
-        ArgumentTypeError: src is not an array of uint8. InvalidArgumentError: src has another
-        shape, a size is 0, or interp is unknown. UnsupportedError: a side of src is longer than
+        ArgumentTypeError: src is not an array of uint8. InvalidArgumentError: the shape of src is
+        invalid, w or h is 0, or interp is unknown. UnsupportedError: a side of src is longer than
         2^20 pixels, unless interp is 0 or the size does not change.
     """
     pixels = numpy.ascontiguousarray(src)

@@ -34,7 +34,7 @@ class IRHeader(NamedTuple):
 
     flag: the number of labels after the header; 0 = the header holds the only label. `pack` sets
     it. label: a number, or a float32 array (or anything that NumPy converts to one). id, id2:
-    64-bit integers; id2 is 0.
+    unsigned 64-bit integers; id2 is normally 0.
     """
 
     flag: int
@@ -47,11 +47,11 @@ def pack(header: IRHeader, s: bytes) -> bytes:
     """Returns a record: the header and the labels, followed by `s`.
 
     If the label is a number, the flag is 0. Any other label becomes a flat float32 array, and the
-    flag is its length. `header.flag` is ignored. An array without elements reads back as the
-    single label 0, because the format cannot store it.
+    flag is its length. `header.flag` is ignored. The format cannot store an empty array, which
+    reads back as the single label 0.
 
     Errors: InvalidArgumentError (a ValueError) for an id that does not fit in 64 bits and for a
-    label that is not numeric; ArgumentTypeError (a TypeError) for an `s` that is not bytes.
+    label that is not numeric; ArgumentTypeError (a TypeError) if `s` is not bytes.
     """
     head = _header_of(header)
     if not isinstance(s, (bytes, bytearray, memoryview)):
@@ -75,7 +75,7 @@ def unpack(s: bytes) -> tuple[IRHeader, bytes]:
     """Returns the header and the content of a record.
 
     `header.label` is a float if the flag is 0, else a read-only float32 array of shape (flag,).
-    Errors: TruncatedError if `s` ends before the header or the labels do; ArgumentTypeError.
+    Errors: TruncatedError if `s` ends inside the header or the labels; ArgumentTypeError.
     """
     if not isinstance(s, (bytes, bytearray, memoryview)):
         raise ArgumentTypeError("the record has the wrong type", expected="bytes", found=typed(s))
@@ -85,7 +85,7 @@ def unpack(s: bytes) -> tuple[IRHeader, bytes]:
             "the record ends inside its image header",
             expected=f"{_HEADER.size} bytes",
             found=f"{len(record)}",
-            remedy="Check that it is an image record: other records have no image header",
+            remedy="Check that the record is an image record; other records have no image header",
         )
     header = IRHeader(*_HEADER.unpack_from(record))
     begin = _HEADER.size + 4 * header.flag
@@ -94,7 +94,7 @@ def unpack(s: bytes) -> tuple[IRHeader, bytes]:
             "the record ends inside its labels",
             expected=f"{header.flag} labels",
             found=f"{len(record) - _HEADER.size} bytes",
-            remedy="Check that it is an image record: other records have no image header",
+            remedy="Check that the record is an image record; other records have no image header",
         )
     if header.flag > 0:
         labels = np.frombuffer(record, "<f4", header.flag, _HEADER.size)
@@ -105,14 +105,14 @@ def unpack(s: bytes) -> tuple[IRHeader, bytes]:
 def pack_img(header: IRHeader, img: Any, quality: int = 95, img_fmt: str = ".jpg") -> bytes:
     """Encodes pixels and returns an image record.
 
-    img: (height, width), or (height, width, channels) with 1, 3 (BGR) or 4 (BGRA) channels, in
-    OpenCV's order; uint8. Other types of numbers are rounded and clipped to 0 to 255. JPEG drops
-    the fourth channel. quality: for `.jpg` and `.jpeg`, 1 to 100; for `.png`, zlib's level, 0 to 9.
-    A value out of range is replaced by the nearest limit, so the default means level 9 for PNG.
+    img: uint8 pixels, (height, width), or (height, width, channels) with 1, 3 (BGR) or 4 (BGRA)
+    channels. Numbers of other types are rounded and clipped to 0 to 255. JPEG drops the fourth
+    channel. quality: for `.jpg` and `.jpeg`, 1 to 100; for `.png`, zlib's level, 0 to 9. A value
+    out of range is replaced by the nearest limit, so the default means level 9 for PNG.
     img_fmt: `.jpg`, `.jpeg` or `.png`, in upper or lower case.
 
-    Errors: UnsupportedError for another `img_fmt` and for uint16 pixels as PNG;
-    InvalidArgumentError for another shape; ArgumentTypeError if `img` is not an array of numbers;
+    Errors: UnsupportedError for any other `img_fmt` and for uint16 pixels as PNG;
+    InvalidArgumentError for any other shape; ArgumentTypeError if `img` is not an array of numbers;
     those of `pack`.
     """
     png = _is_png(img_fmt)
@@ -131,15 +131,15 @@ def pack_img(header: IRHeader, img: Any, quality: int = 95, img_fmt: str = ".jpg
 
 
 def unpack_img(s: bytes, iscolor: int = -1) -> tuple[IRHeader, NDArray[np.uint8]]:
-    """Returns the header and the decoded pixels of an image record. Pixels are uint8.
+    """Returns the header and the decoded pixels of an image record. The pixels are uint8.
 
-    iscolor: 1 = BGR, (height, width, 3), oriented by the EXIF tag; 0 = grey, (height, width),
-    oriented too; -1 = as stored, without orientation: (height, width) for grey, else 3 channels
-    BGR, or 4 with alpha.
+    iscolor: 1 = BGR (height, width, 3), oriented by the EXIF tag; 0 = grey (height, width),
+    oriented by the EXIF tag; -1 = as stored, not oriented: grey (height, width), BGR
+    (height, width, 3) or, with alpha, BGRA (height, width, 4).
 
-    Errors: DecodeError or TruncatedError if the image is damaged or is not an image, where MXNet
-    returns None; UnsupportedError for formats that fuelrail does not decode, and for 16 bits per
-    channel with iscolor -1; InvalidArgumentError for another `iscolor`; those of `unpack`.
+    Errors: DecodeError or TruncatedError if the content is damaged or is not an image (MXNet
+    returns None); UnsupportedError for formats that fuelrail does not decode, and for 16 bits per
+    channel with iscolor -1; InvalidArgumentError for any other `iscolor`; those of `unpack`.
     """
     header, content = unpack(s)
     return header, decode_image(content, iscolor)
@@ -196,12 +196,12 @@ def _is_png(img_fmt: object) -> bool:
         "encoding in this image format is not supported",
         expected="'.jpg', '.jpeg' or '.png'",
         found=shown(img_fmt),
-        remedy="Encode the image with another library, and `pack` the bytes",
+        remedy="Encode the image with a different library, and pass the bytes to `pack`",
     )
 
 
 def _as_pixels(img: object, png: bool) -> NDArray[np.uint8]:
-    """Returns the pixels as uint8 (height, width, channels)."""
+    """Checks the pixels, and converts them to uint8 (height, width, channels)."""
     array = np.asarray(img)
     if array.dtype.kind not in "uif":
         raise ArgumentTypeError(

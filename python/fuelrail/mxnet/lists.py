@@ -48,14 +48,14 @@ def make_lists(
     exts: the file name extensions of images, in upper or lower case.
     chunks: the number of lists that the rows are divided into, `_0`, `_1`...
     train_ratio, test_ratio: the fractions of each list that go into `_train.lst` and `_test.lst`.
-    The rest goes into `_val.lst`. If the two add up to 1, `_val.lst` is not written, and a row left
-    over by rounding is in no list. A train_ratio of 1 does not split the list, whatever the
-    test_ratio.
+    The rest goes into `_val.lst`. If the two add up to 1, `_val.lst` is not written, and rows that
+    are left over because of rounding are in no list. If train_ratio is 1, the list is not split,
+    whatever test_ratio is.
     recursive: include subfolders; each folder that has images gets its own label. Otherwise all
     labels are 0.
     shuffle: use the order of CPython's `random.seed(100); random.shuffle(rows)`.
-    overwrite: replace existing lists. By default, an existing list is an IoError, and no list is
-    written.
+    overwrite: replace existing lists. By default, an IoError is raised if one of the lists exists,
+    and no list is written.
 
     Errors: NotFoundError if the folder does not exist or has no image; InvalidArgumentError for a
     number out of range and for a path that contains a TAB or a line end; ArgumentTypeError;

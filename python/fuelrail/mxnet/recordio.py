@@ -1,10 +1,10 @@
-"""MXNet's `mx.recordio`: RecordIO files, read and written record by record, and image records.
+"""Replaces MXNet's `mx.recordio`: reads and writes RecordIO files and image records.
 
 >>> from fuelrail.mxnet import recordio
 
-A program that uses `mxnet.recordio` runs with this import instead. It behaves differently where
-MXNet loses data: a file gets its name only when it is closed, and it is an error to pickle or reset
-a writer, or to use one in a forked child, where MXNet empties or corrupts the file.
+A program that uses `mxnet.recordio` only has to change its import. fuelrail differs where MXNet
+loses data. A written file gets its name only when it is closed. Pickling or resetting a writer, or
+using it in a forked child, is an error; in these cases, MXNet empties or corrupts the file.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ class MXRecordIO(Closing):
     b'record_0'
     >>> record.close()
 
-    Threads may share one: each call is atomic. A reader works in forked children and can be
-    pickled: a child continues at its parent's position, and an unpickled reader starts at the first
-    record; neither moves the original. A writer cannot be pickled or used in a forked child. The
-    new file gets its name at `close`, at the end of a `with`, or when the last reference to the
-    writer is dropped. Until then a file that had the name before stays. An exception inside `with`
-    discards the new file.
+    Threads may share an MXRecordIO; each call is atomic. A reader works in forked children and can
+    be pickled. In a forked child it continues at the parent's position; an unpickled reader starts
+    at the first record. Neither changes the position of the original. A writer cannot be pickled,
+    nor used in a forked child. The new file gets its name at `close`, at the end of a `with`, or
+    when the last reference to the writer is dropped. Until then, an existing file of that name is
+    kept. An exception inside `with` discards the new file.
     """
 
     _reader: _core.RecordioReader | None = None
@@ -76,7 +76,7 @@ class MXRecordIO(Closing):
     def __init__(self, uri: str | os.PathLike[str], flag: str) -> None:
         """uri: a path, or a URI of a supported file system. flag: "r" = read, "w" = write.
 
-        Errors: InvalidArgumentError (a ValueError) for another flag; those of `open`.
+        Errors: InvalidArgumentError (a ValueError) for any other flag; those of `open`.
         """
         self.uri = file_name("`uri`", uri)
         if flag not in ("r", "w"):
@@ -122,7 +122,7 @@ class MXRecordIO(Closing):
         """Ends reading, or gives the written file its name. Further calls do nothing. In a forked
         child, it releases the parent's writer and leaves the parent's file unchanged.
 
-        Errors: IoError; then no new file exists.
+        Errors: IoError, after which no new file exists.
         """
         self._reader = None
         writer, self._writer = self._writer, None
@@ -136,7 +136,7 @@ class MXRecordIO(Closing):
     def reset(self) -> None:
         """Goes back to the first record.
 
-        Errors: StateError for a writer, where MXNet discards the records.
+        Errors: StateError for a writer. MXNet discards the writer's records instead.
         """
         if self.writable:
             raise StateError(
@@ -158,10 +158,10 @@ class MXRecordIO(Closing):
         writer.append(buf)
 
     def read(self) -> bytes | None:
-        """Returns the next record, or None at the end and from then on.
+        """Returns the next record. At the end and on all later calls, returns None.
 
         Errors: StateError (a RuntimeError) for a writer and after `close`; TruncatedError and
-        CorruptError, with file and byte offset, also on every later call; IoError.
+        CorruptError, with file and byte offset, which all later calls raise again; IoError.
         """
         return self._open_reader().next()
 
@@ -178,7 +178,7 @@ class MXRecordIO(Closing):
             warn_user(f"the records are lost: {error}")
 
     def _close_unless_failed(self) -> None:
-        """Closes, ignoring the StateError for a file whose `write` has failed before."""
+        """Closes the file. Ignores the StateError that follows an earlier failure of `write`."""
         with contextlib.suppress(StateError):
             self.close()
 
@@ -228,7 +228,7 @@ class MXRecordIO(Closing):
 
 
 class MXIndexedRecordIO(MXRecordIO):
-    """A RecordIO file and its index (`.idx`), to access records by key.
+    """A RecordIO file and its index (`.idx`), which gives access to records by key.
 
     >>> from fuelrail.mxnet import recordio
     >>> record = recordio.MXIndexedRecordIO("tmp.idx", "tmp.rec", "w")
@@ -240,8 +240,8 @@ class MXIndexedRecordIO(MXRecordIO):
     b'record_3'
     >>> record.close()
 
-    idx: the byte offset of each key; for a repeated key, the last one. keys: all keys in the
-    index's order, including repetitions.
+    idx: the byte offset of each key's record; for a repeated key, the last offset. keys: all keys
+    in the order of the index, including repeated ones.
     """
 
     def __init__(
@@ -251,8 +251,8 @@ class MXIndexedRecordIO(MXRecordIO):
         flag: str,
         key_type: Callable[[Any], Any] = int,
     ) -> None:
-        """idx_path: the path of the index. key_type: converts the text in the index and the
-        argument of `write_idx` to a key. uri, flag: as for MXRecordIO.
+        """idx_path: the path of the index. key_type: a function that converts the text in the index
+        and the argument of `write_idx` to a key. uri, flag: as for MXRecordIO.
 
         Errors: as for MXRecordIO; CorruptError for an invalid line of the index; TruncatedError
         if the index `X.idx` of `X.rec` has fewer lines than the sidecar `X.rec.frx` has records.
@@ -266,15 +266,16 @@ class MXIndexedRecordIO(MXRecordIO):
             self._reader.check_index(len(self.keys), os.fsencode(self.idx_path))
 
     def open(self) -> None:
-        """Opens the file like MXRecordIO. A reader also reads the index, each time. The two match
-        even if fuelrail replaces them at the same time or was killed doing so (docs/packing.md).
+        """Opens the file like MXRecordIO. A reader also reads the index again. File and index match
+        even while fuelrail replaces them, or if it was killed while replacing them
+        (docs/packing.md).
         """
         super().open()
         if self.writable:
             self.idx, self.keys = {}, []
 
     def seek(self, idx: Any) -> None:
-        """Moves to the record of a key, which `read` then returns.
+        """Moves to the record of a key. The next `read` returns this record.
 
         Errors: UnknownKeyError (a KeyError); OutOfRangeError if the index's offset is past the end
         of the file; StateError.
@@ -294,7 +295,7 @@ class MXIndexedRecordIO(MXRecordIO):
         return self._open_writer().position()
 
     def read_idx(self, idx: Any) -> bytes:
-        """Returns the record of a key. `read` then continues after it.
+        """Returns the record of a key. The next `read` returns the record after it.
 
         Errors: UnknownKeyError (a KeyError); CorruptError, TruncatedError and OutOfRangeError if no
         complete record starts at the index's offset; StateError; IoError.
@@ -390,7 +391,7 @@ class MXIndexedRecordIO(MXRecordIO):
 
 
 def _absolute(uri: str) -> str:
-    """Makes a path absolute: the process may change its folder before the file gets its name."""
+    """Makes a path absolute. (The process may change its working directory before `close`.)"""
     return uri if "://" in uri else os.path.abspath(uri)
 
 

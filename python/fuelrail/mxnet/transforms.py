@@ -3,8 +3,8 @@
 >>> from fuelrail.mxnet.transforms import Brightness, Compose, Resize, ResizedCrop
 >>> augment = Compose([Resize(300), ResizedCrop(224), Brightness(0.1)])
 
-Each returns a transform of `fuelrail.transforms`, which has more of them. A Compose also takes
-those, and functions of pixels.
+Each function returns a transform of `fuelrail.transforms`. A Compose accepts all transforms of
+`fuelrail.transforms`, and functions of pixels.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ PixelFunction = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Compose:
-    """A sequence of transforms: those of this module and of `fuelrail.transforms`, and functions.
+    """A sequence of transforms of this module and of `fuelrail.transforms`, and of functions.
 
     A function takes pixels as a uint8 array (height, width, channels): RGB, RGBA or grey. It
     returns a uint8 array of any height and width, with 1, 3 or 4 channels; an array of shape
-    (height, width) is grey. It is called from one thread at a time, for the images in any order,
-    and must return the same result for the same image. An exception of the function ends the
-    packing and is raised unchanged, with a note that names the image.
+    (height, width) is grey. It is called by one thread at a time, for the images in any order, and
+    must return the same result for the same image. An exception of the function ends the packing
+    and is raised unchanged, with a note that names the image.
 
     If a Normalize is included, `im2rec` and `np2rec` raise InvalidArgumentError, because an image
-    file cannot store its floats. Pass the Normalize to the loader that reads the file.
+    file cannot store floats. Pass the Normalize to the loader that reads the file instead.
     """
 
     transforms: Sequence[T.Transform | PixelFunction | Compose] = ()
@@ -45,14 +45,17 @@ class Compose:
                 "`transforms` has the wrong type",
                 expected="a list of transforms",
                 found=typed(self.transforms),
-                remedy="Write [...]",
+                remedy="Put the transforms in a list",
             )
         flat = [item for given in self.transforms for item in flattened(given)]
         object.__setattr__(self, "transforms", tuple(flat))
 
 
 def flattened(item: object) -> list[T.Transform | PixelFunction]:
-    """The transforms of a Compose; for another transform, itself. Errors: ArgumentTypeError."""
+    """Returns the transforms of a Compose, or [item] for a single transform or function.
+
+    Errors: ArgumentTypeError for any other type.
+    """
     if isinstance(item, Compose):
         return list(item.transforms)  # type: ignore[arg-type]
     if isinstance(item, (T.Transform, _core.CustomStage)) or callable(item):
@@ -66,28 +69,34 @@ def flattened(item: object) -> list[T.Transform | PixelFunction]:
 
 
 def Resize(size: int | Sequence[int]) -> T.Resize:  # noqa: N802
-    """Resizes the shorter side to `size`, keeping the aspect ratio; or to (width, height)."""
+    """Resizes an image.
+
+    size: the new length of the shorter side, with the aspect ratio kept, or (width, height).
+    """
     return T.Resize(_height_width(size))
 
 
 def ResizedCrop(size: int | Sequence[int]) -> T.RandomResizedCrop:  # noqa: N802
-    """Crops at random and resizes to `size` x `size` or (width, height).
+    """Crops a random part of the image and resizes it to `size` x `size`, or to (width, height).
 
-    The position, area (0.08 to 1 of the image) and aspect ratio (3/4 to 4/3) are random.
+    The part's position, area (0.08 to 1 of the image) and aspect ratio (3/4 to 4/3) are random.
     """
     return T.RandomResizedCrop(_height_width(size))
 
 
 def Brightness(brightness: float) -> T.ColorJitter:  # noqa: N802
-    """Multiplies pixels by a random factor per image, max(0, 1 - brightness) to 1 + brightness."""
+    """Multiplies the pixels by a random factor for each image.
+
+    The factor is from max(0, 1 - brightness) to 1 + brightness.
+    """
     return T.ColorJitter(brightness=brightness)
 
 
 def Normalize(mean: float | Sequence[float], std: float | Sequence[float]) -> T.Normalize:  # noqa: N802
-    """(x / 255 - mean) / std; a single number applies to all three channels.
+    """Converts each pixel value x to (x / 255 - mean) / std.
 
-    For loaders (`fuelrail.torch.DataLoader(..., transforms=[...])`): an image file cannot store
-    the resulting floats.
+    A single number applies to all three channels. Pass this transform to a loader
+    (`fuelrail.torch.DataLoader(..., transforms=[...])`), because an image file cannot store floats.
     """
     return T.Normalize(_for_each_channel(mean), _for_each_channel(std))
 

@@ -30,11 +30,11 @@ class DataLoader(BaseLoader[torch.Tensor]):
     >>> for images, labels in loader:
     ...     loss = criterion(model(images), labels)
 
-    Tensors share the loader's memory and keep it alive. The loader does not write to it again.
-    Fork, spawn and pickle work as for `fuelrail.Loader`. Labels are int64 if every sample has one
-    label and all labels are whole numbers, otherwise float32. In a distributed job, every process
-    creates the same loader, before or after `init_process_group`: the loader uses the rank and
-    world size that torch.distributed has when the first batch is requested.
+    The tensors of a batch share the loader's memory, which stays unchanged as long as any of them
+    is alive. Forking, spawning and pickling work as with `fuelrail.Loader`. Labels are int64 if
+    every sample has one label and all labels are whole numbers, otherwise float32. In a distributed
+    job, every process creates the same loader, before or after `init_process_group`: the loader
+    uses the rank and world size that torch.distributed has when the first batch is requested.
     """
 
     @takes_loader_options({})
@@ -52,14 +52,15 @@ class DataLoader(BaseLoader[torch.Tensor]):
 
         memory_format: torch.channels_last gives images of shape (batch, 3, height, width) whose
             memory layout is NHWC. Default: torch.contiguous_format.
-        pin_memory: copy batches to page-locked memory. Needs CUDA. Default: False.
-        device: "cuda" (the current device at the time of this call) or for example "cuda:1". Copies
-            batches to this device through page-locked memory, on a separate stream, before the
-            `batch_transforms`. If the device lacks memory for the copy, the iterator's next call
-            tries the same batch again. Default: None, the CPU.
+        pin_memory: whether to copy batches to page-locked memory. Needs CUDA. Default: False.
+        device: the CUDA device to which batches are copied: "cuda" (the device that is current
+            during this call) or, for example, "cuda:1". The copy goes through page-locked memory,
+            on a separate stream, before the `batch_transforms` run. If the device has too little
+            memory for the copy, an error is raised, and the iterator's next call tries the same
+            batch again. Default: None, the CPU.
 
         Errors: those of `fuelrail.Loader`; UnsupportedError for `pin_memory` and for a CUDA
-        `device` if PyTorch has no CUDA, and for a `device` that is neither CUDA nor the CPU.
+        `device` if CUDA is not available, and for a `device` that is neither CUDA nor the CPU.
         """
         own = {"memory_format": memory_format, "pin_memory": pin_memory, "device": device}
         given = {"batch_size": batch_size, **options}

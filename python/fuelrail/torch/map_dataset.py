@@ -1,4 +1,4 @@
-"""A dataset for torch.utils.data.DataLoader."""
+"""A map-style dataset for torch.utils.data.DataLoader."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _TEXT = f"{inspect.getdoc(SampleKeywords)}\n{described('More options:', _OPTIONS
 
 
 class SampleBatch(Sequence[Sample]):
-    """Samples that were decoded together. `columns` are tensors, or lists of tensors if the samples
-    differ in size. `self[i]` is a tuple of views of one row of each column.
+    """A sequence of samples that were decoded together. `columns` are tensors, or lists of tensors
+    if the samples differ in size. `self[i]` is a tuple of row i of each column, without a copy.
     """
 
     def __init__(self, columns: Sequence[Any]) -> None:
@@ -55,7 +55,7 @@ class SampleBatch(Sequence[Sample]):
     @overload
     def __getitem__(self, index: slice) -> SampleBatch: ...
     def __getitem__(self, index: int | slice) -> Sample | SampleBatch:
-        """Returns one sample, or for a slice a SampleBatch, without a copy."""
+        """Returns one sample; for a slice, returns a SampleBatch. Copies no data."""
         if isinstance(index, slice):
             return SampleBatch([column[index] for column in self.columns])
         if not -len(self) <= index < len(self):
@@ -64,8 +64,8 @@ class SampleBatch(Sequence[Sample]):
 
 
 def collate(samples: Sequence[Any]) -> Any:
-    """The `collate_fn` for a MapDataset: returns a SampleBatch's list of columns, without a copy.
-    Passes any other samples to `torch.utils.data.default_collate`.
+    """The `collate_fn` for a MapDataset. Returns the list of columns of a SampleBatch, without a
+    copy. Passes samples of any other type to `torch.utils.data.default_collate`.
     """
     return samples.columns if isinstance(samples, SampleBatch) else default_collate(list(samples))
 
@@ -82,16 +82,17 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
     ...     for images, labels in loader:
     ...         loss = criterion(model(images), labels)
 
-    Random transforms depend only on `seed`, the epoch in `set_epoch` and the index, not on when,
-    where or how often a sample is read. An index that is repeated in an epoch gets the same crop.
+    Random transforms depend only on `seed`, the epoch set by `set_epoch` and the index, not on
+    when, where or how often a sample is read. So a sample that is repeated in an epoch is cropped
+    in the same way each time.
 
-    Worker processes may be forked or spawned. A few are enough: each decodes with its own threads,
-    and together they use as many threads as this process would. `set_epoch` also reaches
-    persistent workers.
+    Worker processes may be forked or spawned. A few worker processes are enough: each decodes with
+    several threads, and together they use as many threads as this process would. `set_epoch` takes
+    effect in persistent workers, too.
 
     A subclass may override `__getitem__`, call `super().__getitem__(index)` and change the result.
-    torch's DataLoader then gets the changed samples. They are decoded one by one, so several worker
-    processes are faster.
+    torch's DataLoader then gets the changed samples. Samples are then decoded one by one, so use
+    several worker processes.
     """
 
     _native: _core.Loader | None
@@ -105,11 +106,11 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         memory_format: Any = "contiguous_format",
         **options: Unpack[SampleKeywords],
     ) -> None:
-        """By default, worker processes divide the number of `threads` evenly.
+        """By default, all worker processes together use one thread for each processor.
 
         data: a Dataset, or anything that `fuelrail.open` takes.
-        fields: the columns, in order, as in `fuelrail.torch.DataLoader`; `position` is the index.
-            Default: image, label.
+        fields: the columns, in order, as in `fuelrail.torch.DataLoader`, but `position` is the
+            sample's index. Default: image, label.
         memory_format: as in `fuelrail.torch.DataLoader`. Default: torch.contiguous_format.
 
         Errors: those of `fuelrail.torch.DataLoader`.
@@ -126,11 +127,11 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         self._fields = columns_of(fields)
         check_images(self._fields, self._data.schema)
         self._is_image = [field in images for field in self._fields]
-        # In shared memory, so that persistent workers see a new epoch. On the CPU, even if torch's
-        # default device is another.
+        # In shared memory, so that persistent workers see a new epoch. On the CPU, whatever torch's
+        # default device is.
         self._epoch = torch.zeros((), dtype=torch.int64, device="cpu")
         self._epoch.share_memory_()  # type: ignore[no-untyped-call]
-        self._told = torch.zeros(2, dtype=torch.uint8, device="cpu")  # which losses were reported
+        self._told = torch.zeros(2, dtype=torch.uint8, device="cpu")  # which warnings were issued
         self._told.share_memory_()  # type: ignore[no-untyped-call]
         self._prepare()
         self._ready(1)
@@ -139,16 +140,16 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         return len(self._data)
 
     def __getitem__(self, index: int) -> Sample:
-        """Returns one sample: a tensor for each field. Errors: OutOfRangeError, ArgumentTypeError,
-        those of reading and decoding.
+        """Returns one sample: a tuple with one value for each field. Errors: OutOfRangeError,
+        ArgumentTypeError, the errors of reading and decoding.
         """
         return self._decoded([index])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> Any:
         """Decodes the samples at `indices` together. torch's DataLoader calls this.
 
-        Returns: a SampleBatch. If a subclass overrides `__getitem__`, a list of its results; its
-        `__getitem__` must not call this method.
+        Returns: a SampleBatch. If a subclass overrides `__getitem__`, returns a list of the results
+        of that method, which must not call this one.
 
         Issues one FuelrailWarning if 16-bit images are reduced to 8 bits, and one if an alpha
         channel is dropped, each once in all processes together. Errors: OutOfRangeError,
@@ -186,8 +187,8 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         return SampleBatch(self._tensors.columns(taken[0], self._is_image))
 
     def set_epoch(self, epoch: int) -> None:
-        """Sets the epoch for the next samples, an integer in [0, 2**32), also in worker processes.
-        Errors: InvalidArgumentError, ArgumentTypeError.
+        """Sets the epoch for the samples that are read from now on, here and in worker processes.
+        epoch: an integer in [0, 2**32). Errors: InvalidArgumentError, ArgumentTypeError.
         """
         self._epoch.fill_(whole("epoch", epoch, bits=32))
 
@@ -209,7 +210,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         self._prepare()
 
     def _prepare(self) -> None:
-        """Resets the lock and the native loader for this process: they do not work after a fork."""
+        """Resets the lock and the native loader, which do not work in a forked child."""
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._native = None

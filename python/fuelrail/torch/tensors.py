@@ -23,7 +23,9 @@ class TensorFramework(Framework[torch.Tensor]):
     def __init__(
         self, memory_format: object, pin_memory: object = False, device: object = None
     ) -> None:
-        """Errors: InvalidArgumentError, ArgumentTypeError; UnsupportedError without CUDA."""
+        """Errors: InvalidArgumentError, ArgumentTypeError; UnsupportedError if CUDA is needed but
+        not available.
+        """
         self._interleaved = choice_of("memory_format", memory_format, _FORMATS) == _FORMATS[1]
         self._pins = truth("pin_memory", pin_memory)
         if self._pins:
@@ -47,7 +49,7 @@ class TensorFramework(Framework[torch.Tensor]):
         if not (is_image and self._interleaved):
             return tensor
         order = (0, 3, 1, 2) if tensor.ndim == 4 else (2, 0, 1)
-        # Detached, it is not a view of another tensor, which PyTorch would not release at exit.
+        # Without `detach`, this is a view, whose base tensor PyTorch would not release at exit.
         return tensor.permute(order).detach()
 
     def place(self, columns: list[Any]) -> list[Any]:
@@ -57,18 +59,18 @@ class TensorFramework(Framework[torch.Tensor]):
 
 
 class SideStreamCopy:
-    """Copies batches to a CUDA device on its own stream, while the current stream works. The
-    current stream then waits for the copy.
+    """Copies batches to a CUDA device on a separate stream, in parallel with the work of the
+    current stream, and makes the current stream wait for the copy.
 
     Each tensor is copied through page-locked memory, which PyTorch keeps until the copy is done.
-    The loader's own memory is free as soon as the call returns. After an error, `columns` are
+    The loader's own memory is no longer needed when the call returns. After an error, `columns` are
     unchanged.
     """
 
     def __init__(self, device: torch.device) -> None:
         """Requires: `device` is a CUDA device with an index."""
         self._device = device
-        self._stream: Any = None  # created with the first batch: no CUDA context before that
+        self._stream: Any = None  # created with the first batch, to create no CUDA context earlier
 
     def __call__(self, columns: list[Any]) -> list[Any]:
         if self._stream is None:
@@ -79,7 +81,7 @@ class SideStreamCopy:
             # Both memories are allocated on the side stream, where the copy runs: if an error
             # releases them, PyTorch does not reuse them before the copy is done.
             copied = tensor.pin_memory().to(self._device, non_blocking=True)
-            copied.record_stream(current)  # nor before the current stream has used the copy
+            copied.record_stream(current)  # and keeps the copy until the current stream has used it
             return copied
 
         with torch.cuda.stream(self._stream):
@@ -93,7 +95,8 @@ def target_device(device: object) -> torch.device | None:
 
     Queries CUDA only for CUDA devices: a query may start the driver, which does not work after a
     fork. Errors: ArgumentTypeError and InvalidArgumentError for an invalid `device` or an index out
-    of range; UnsupportedError for devices of other kinds, and for CUDA devices without CUDA.
+    of range; UnsupportedError for a device that is neither CUDA nor the CPU, and for a CUDA device
+    if CUDA is not available.
     """
     if device is None:
         return None
@@ -135,7 +138,8 @@ def target_device(device: object) -> torch.device | None:
 
 
 def require_cuda(option: str) -> None:
-    """Raises UnsupportedError without CUDA. The text says whether PyTorch or the machine lacks it.
+    """Raises UnsupportedError if CUDA is not available. The text says whether PyTorch was built
+    without CUDA or finds no CUDA device.
     """
     if torch.cuda.is_available():
         return
@@ -151,7 +155,7 @@ def require_cuda(option: str) -> None:
 
 
 def _each_tensor(columns: list[Any], function: Any) -> list[Any]:
-    """Applies `function` to each tensor, also in lists. Leaves bytes unchanged."""
+    """Applies `function` to each tensor in `columns` and in its lists. Leaves bytes unchanged."""
     return [
         _each_tensor(column, function)
         if isinstance(column, list)

@@ -10,7 +10,7 @@ namespace fuelrail {
 using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 
-// View bytes as text, and text as bytes. Lifetime: the argument's.
+// `as_text` views bytes as text, `as_bytes` views text as bytes. Lifetime: the argument's.
 inline std::string_view as_text(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

@@ -47,7 +47,7 @@ std::optional<double> quota_of(const fs::path& group) {
 
 // The memory limit set in one cgroup's own folder.
 std::optional<uint64_t> memory_limit_of(const fs::path& group) {
-  constexpr uint64_t kNoneInV1 = uint64_t{1} << 60;  // "no limit" is 2^63, less a page
+  constexpr uint64_t kNoneInV1 = uint64_t{1} << 60;  // "no limit" is 2^63 minus a page
   uint64_t bytes = 0;
   std::ifstream v2(group / "memory.max");
   if (v2 ? !(v2 >> bytes) : !(std::ifstream(group / "memory.limit_in_bytes") >> bytes)) {

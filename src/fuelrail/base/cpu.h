@@ -7,8 +7,9 @@
 
 namespace fuelrail {
 
-// Default number of threads: the smaller of the CPU affinity mask and the cgroup (v1 or v2) CPU
-// quota rounded up, divided by the environment variable LOCAL_WORLD_SIZE if it is set; at least 1.
+// Default number of threads: the number of processors in the CPU affinity mask, or the cgroup (v1
+// or v2) CPU quota rounded up if that is smaller. Divided by the environment variable
+// LOCAL_WORLD_SIZE if it is set; at least 1.
 int default_threads();
 
 // The processor's name and its widest vector instruction set, for benchmark reports: "AMD EPYC,
@@ -29,8 +30,8 @@ int cpus_in_affinity_mask();
 // counts as 1.
 int threads_for(int cpus, std::optional<double> quota_cpus, const char* local_world_size);
 
-// CPU quota of this process in processors: the smallest of its cgroup and the cgroup's ancestors.
-// `root` and the empty result: as for cgroup_memory_bytes.
+// CPU quota of this process in processors: the smallest quota of its cgroup and the cgroup's
+// ancestors. `root` and Returns: as for cgroup_memory_bytes.
 std::optional<double> cgroup_quota_cpus(const std::string& root = "/");
 
 }  // namespace fuelrail

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder that plays the root of a machine: proc/self and the cgroup file systems.
+// A folder that simulates the root of a machine: proc/self and the cgroup file systems.
 class CgroupQuota : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -8,7 +8,7 @@
 namespace fuelrail {
 
 uint32_t crc32(Bytes bytes, uint32_t crc) {
-  // An empty view may hold a null pointer, for which libdeflate returns 0 whatever `crc` is.
+  // An empty view may hold a null pointer, for which libdeflate ignores `crc` and returns 0.
   if (bytes.empty()) return crc;
   return libdeflate_crc32(crc, bytes.data(), bytes.size());
 }

@@ -1,4 +1,4 @@
-// An encoded image: its bytes and the metadata that its container has about it.
+// An encoded image: its bytes, and the metadata that its container stores about it.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,10 @@ struct ImageCodec {
   Bytes parameters{};  // data that the decoder needs besides the image's bytes (HEVC: the hvcC)
 };
 
-// Lifetime: a view of the bytes, the codec and the hints.
+// A view. Lifetime: the bytes, the codec and the hints must outlive it.
 struct EncodedImage {
   EncodedImage() = default;
-  // An image without metadata: everything else is read from the bytes.
+  // An image without metadata: size, channels and format are read from the bytes.
   EncodedImage(Bytes encoded) : bytes(encoded) {}
   EncodedImage(const std::vector<std::byte>& encoded) : bytes(encoded) {}
 

@@ -130,7 +130,7 @@ bool Errand::State::serve(const std::function<bool()>& wait_on) {
 void Errand::State::answer() {
   bool given = false;
   if (wanted.load()) {
-    const std::function<bool()>& step = *asked;  // it lives: the thread that asked is waiting
+    const std::function<bool()>& step = *asked;  // valid: the thread that asked is waiting
     const Unlocked unlocked(mutex);
     given = step();
   }

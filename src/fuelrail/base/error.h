@@ -1,6 +1,6 @@
 // fuelrail's exception classes. An error says what failed, where (path, record, byte offset), what
 // was expected, what was found, and what to do. It is thrown where the problem is detected; each
-// layer above adds the details that only it knows with `add`. It is caught in the engine, which
+// layer above calls `add` with the details that only it knows. It is caught in the engine, which
 // applies the error policy, in the Python bindings, and in the command's `main`.
 //
 //   throw CorruptError("the record's magic number is wrong",
@@ -50,8 +50,8 @@ class Error : public std::exception {
   std::string message_;
 };
 
-// One class for each kind of failure. The comment names the built-in exception that the Python
-// class also inherits.
+// One class for each kind of failure. The comment after each class names the built-in exception
+// from which the Python class is also derived.
 class InvalidArgumentError : public Error {
   using Error::Error;
 };  // ValueError: a caller's value is wrong
@@ -63,7 +63,7 @@ class NotFoundError : public Error {
 };  // FileNotFoundError
 class IoError : public Error {
   using Error::Error;
-};  // OSError: the system refused or failed
+};  // OSError: an operation of the system failed
 class TruncatedError : public Error {
   using Error::Error;
 };  // EOFError: the data end too early
@@ -72,7 +72,7 @@ class CorruptError : public Error {
 };  // ValueError: the data contradict their format
 class DecodeError : public Error {
   using Error::Error;
-};  // ValueError: an image cannot become pixels
+};  // ValueError: an image cannot be decoded
 class OutOfMemoryError : public Error {
   using Error::Error;
 };  // MemoryError: not enough memory

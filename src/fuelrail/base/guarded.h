@@ -1,6 +1,6 @@
-// A mutex with annotations of the members that it guards. Every build with clang checks
-// (-Wthread-safety, as an error) that each use of such a member holds the mutex. Under g++ the
-// annotations are empty.
+// A mutex, and annotations for the members that it guards. Every build with clang checks
+// (-Wthread-safety, as an error) that the mutex is held wherever such a member is used. Under g++
+// the annotations are empty.
 //
 //   class Sum {
 //    public:
@@ -11,8 +11,8 @@
 //     int sum_ FUELRAIL_GUARDED_BY(mutex_) = 0;
 //   };
 //
-// `Condition::wait` takes no predicate, because clang checks a lambda as a separate function: call
-// it in a loop.
+// `Condition::wait` takes no predicate, because clang checks a lambda as a separate function. Call
+// `wait` in a loop.
 #pragma once
 
 #include <chrono>

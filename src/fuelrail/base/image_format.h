@@ -17,8 +17,8 @@ struct ImageFormat {
   std::string_view name;                         // "jpeg": for programs
   std::string_view title;                        // "JPEG": for people
   std::array<std::string_view, 3> extensions{};  // lower case; new files get the first
-  // First bytes of an image; '?' matches any byte (a literal '?' cannot be written). Default: none;
-  // then only a container can name the format.
+  // First bytes of an image; '?' matches any byte (a literal '?' cannot be written). Default: none,
+  // so only a container can state that an image has this format.
   std::array<std::string_view, 4> signatures{};
 };
 
@@ -35,7 +35,7 @@ inline constexpr ImageFormat kTiffFormat{
 inline constexpr std::array kImageFormats{&kJpegFormat, &kPngFormat, &kWebpFormat, &kBmpFormat,
                                           &kTiffFormat};
 
-// Whether `text` and `signature` match over their common length.
+// Whether `text` and `signature` are equal up to the length of the shorter one.
 inline bool agrees(std::string_view text, std::string_view signature) {
   const auto common = static_cast<std::ptrdiff_t>(std::min(text.size(), signature.size()));
   return std::equal(text.begin(), text.begin() + common, signature.begin(),

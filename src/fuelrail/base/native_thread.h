@@ -14,7 +14,8 @@
 
 namespace fuelrail {
 
-// Blocks all signals for this thread, and for the threads that it starts, while this object lives.
+// While this object exists, all signals are blocked on this thread and on the threads that it
+// starts.
 class SignalsHeldBack {
  public:
   SignalsHeldBack() {

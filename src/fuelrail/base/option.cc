@@ -73,7 +73,7 @@ bool is_at_most(const OptionValue& a, const OptionValue& b) {
 
 uint64_t Allowance::of(uint64_t all) const {
   // Both sides of the comparison are the doubles nearest to their decimal numbers, so equal numbers
-  // compare equal. The product is inexact and only the start of the search.
+  // compare equal. The product is inexact, so it only begins the search.
   const auto fits = [&](uint64_t share) {
     return static_cast<double>(share) / static_cast<double>(all) <= fraction;
   };

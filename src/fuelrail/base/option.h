@@ -25,7 +25,7 @@
 namespace fuelrail {
 
 // The value of any option: integers as int64_t, or as uint64_t if larger; a choice as its name.
-// std::monostate is "None".
+// std::monostate means "None".
 using OptionValue = std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string,
                                  std::vector<int64_t>, std::vector<double>>;
 
@@ -38,26 +38,26 @@ struct Allowance {
   uint64_t count = 0;
   double fraction = 0;
 
-  // The number of items out of `all`. The fraction counts as the decimal number that was written:
-  // 0.29 of 100 is 29, although the double is slightly less than 0.29.
+  // How many of `all` items may fail. `fraction` is treated as the decimal number that the user
+  // wrote: 0.29 of 100 is 29, although the double is slightly less than 0.29.
   uint64_t of(uint64_t all) const;
 };
 
 // The part of an option that does not depend on its struct.
 struct OptionRule {
   std::string name;
-  // The kind of its values: "bool", "int", "float", "path", "ints", "floats" or "one of a b c";
-  // ends with " or None" if the option is optional.
+  // The kind of the option's values: "bool", "int", "float", "path", "ints", "floats" or "one of a
+  // b c"; ends with " or None" if the option is optional.
   std::string kind;
   std::string bounds{};                // "1 to 1024", as in errors; empty: any value of the kind
   std::string meaning{};               // for the user, in sentences, without the default
   std::vector<std::string> choices{};  // the names of "one of"
   std::function<bool(const OptionValue&)> allows{};  // default: any value of the kind
 
-  // Errors: InvalidArgumentError for a value out of bounds or of another kind.
+  // Errors: InvalidArgumentError for a value out of bounds or of the wrong kind.
   void check(const OptionValue& value) const;
-  // Throws that error for a value given as text. `of_64_bits`: false for an integer that does not
-  // fit an OptionValue.
+  // Throws the error of `check` for a value that is given as text. `of_64_bits`: false for an
+  // integer that does not fit an OptionValue.
   [[noreturn]] void refuse(const std::string& found, bool of_64_bits = true) const;
 };
 
@@ -65,7 +65,7 @@ template <typename Options>
 struct Option {
   OptionRule rule;
   std::function<OptionValue(const Options&)> get;
-  std::function<void(Options&, const OptionValue&)> set;  // Requires: `rule` allows it
+  std::function<void(Options&, const OptionValue&)> set;  // Requires: `rule` allows the value
 };
 
 namespace option {
@@ -79,8 +79,8 @@ struct Inner<std::optional<Value>> {
   using Type = Value;
 };
 
-// Member: the type that `At` refers to in `Options`. Number: the same, or the value type of a
-// std::optional.
+// Member: the type that `At` refers to in `Options`. Number: that type, or its value type if it is
+// a std::optional.
 template <typename Options, typename At>
 using Member = std::remove_cvref_t<std::invoke_result_t<At, Options&>>;
 template <typename Options, typename At>
@@ -107,8 +107,8 @@ OptionValue value_of(const Value& value) {
 }
 
 // Whether a value of type Given can be assigned to a member of type Value. Bools, integers and
-// floats take their own kind; floats and enumerations also take integers; a std::optional also
-// takes std::monostate.
+// floats take values of their own kind; floats and enumerations also take integers; a std::optional
+// also takes std::monostate.
 template <typename Value, typename Given>
 constexpr bool takes() {
   using Type = typename Inner<Value>::Type;
@@ -131,7 +131,7 @@ bool may_take(const OptionValue& value) {
       value);
 }
 
-// Requires: may_take.
+// Requires: may_take<Value>(value).
 template <typename Value>
 void assign(Value& member, const OptionValue& value) {
   std::visit(
@@ -163,7 +163,8 @@ std::string kind_of() {
 
 OptionRule number_rule(std::string name, std::string kind, OptionValue least, OptionValue most,
                        std::string meaning);
-// For an enumeration that is given by its numbers.
+// The rule of an option whose value must be one of `numbers`, such as an enumeration's numeric
+// values.
 OptionRule numbers_rule(std::string name, std::vector<int64_t> numbers, std::string meaning);
 // `kind`: "int or float", with " or None" if the option is optional.
 OptionRule allowance_rule(std::string name, std::string kind, std::string meaning);
@@ -175,10 +176,10 @@ OptionRule choice_rule(std::string name, const std::vector<std::string>& names,
 template <typename Options>
 class OptionTable {
  public:
-  // Each function adds a row. `at`: a pointer to the member, or a function that returns the member
-  // of an `auto&`.
+  // Each function adds a row. `at`: a pointer to the member, or a generic lambda that takes the
+  // options (`auto&`) and returns a reference to the member.
 
-  // Any value that the member can take and `rule` allows.
+  // Any value that the member can take and that `rule` allows.
   template <typename At>
   OptionTable& any(OptionRule rule, At at) {
     rule.allows = [allows = std::move(rule.allows)](const OptionValue& value) {
@@ -213,7 +214,7 @@ class OptionTable {
     return any({.name = std::move(name), .kind = "bool", .meaning = std::move(meaning)}, at);
   }
 
-  // One of a few values by name.
+  // One of a few values, given by name.
   template <typename At>
   OptionTable& choice(std::string name, At at,
                       std::vector<std::pair<std::string, option::Member<Options, At>>> values,
@@ -260,7 +261,7 @@ class OptionTable {
     for (const Option<Options>& one : rows_) one.rule.check(one.get(options));
   }
 
-  // Errors: InvalidArgumentError for a value out of bounds or of another kind.
+  // Errors: InvalidArgumentError for a value out of bounds or of the wrong kind.
   static void set(Options& options, const Option<Options>& one, const OptionValue& value) {
     one.rule.check(value);
     one.set(options, value);

@@ -57,7 +57,7 @@ const Option<Outer>& row(const std::string& name) {
   throw std::logic_error(name);
 }
 
-// What setting it is answered with; "set" where it is.
+// The error of setting the option; "set" if there is none.
 std::string answer(const std::string& name, const OptionValue& value) {
   Outer options;
   try {

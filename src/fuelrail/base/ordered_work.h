@@ -25,9 +25,9 @@ struct OrderedWorkOptions {
   uint64_t capacity_bytes = uint64_t{64} << 20;  // for results that wait to be taken
 };
 
-// Threads: `take` from one. The destructor stops the threads after their current items. Errors of
-// the constructor: IoError if the system cannot start any thread; fewer threads than requested are
-// not an error.
+// Threads: `take` from one thread. The destructor stops the threads after their current items.
+// Errors of the constructor: IoError if the system cannot start any thread; fewer threads than
+// requested are not an error.
 template <typename Result>
 class OrderedWork {
  public:
@@ -59,7 +59,7 @@ class OrderedWork {
   }
 
   // The next item's result; empty if it is not ready within `patience`. Requires: not all results
-  // have been taken. Errors: those that the worker threw for this item.
+  // have been taken. Errors: the worker's exception for this item.
   template <typename Rep, typename Period>
   std::optional<Result> take(std::chrono::duration<Rep, Period> patience) {
     std::optional<Outcome> outcome = finished_.take(patience);

@@ -23,13 +23,13 @@ class OwnProcess {
   }
   bool begun() const { return id_.load(std::memory_order_relaxed) != 0; }
 
-  // Makes this process the owner. Returns: whether another process was.
+  // Makes this process the owner. Returns: whether it was not the owner before.
   bool take_over() {
     const pid_t id = ::getpid();
     return id_.exchange(id, std::memory_order_relaxed) != id;
   }
 
-  // Whether the object belongs to another process: this one is a forked child of it.
+  // Whether the object belongs to a different process, of which this one is a forked child.
   bool is_parents() const {
     const pid_t id = id_.load(std::memory_order_relaxed);
     return id != 0 && id != ::getpid();

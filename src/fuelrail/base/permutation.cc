@@ -9,10 +9,10 @@ namespace {
 
 __extension__ using Uint128 = unsigned __int128;
 
-// How fast a pair of positions loses its dependence on the start depends on the grid. On 2 x 2 a
-// round halves the dependence, so the probabilities of the orders of 4 records are within 2.4e-7 of
-// uniform after 24 rounds (within 1e-3 after 12). From 32 x 32 on, 12 rounds are far better than
-// that.
+// How quickly the rounds make the results for two positions independent of these positions depends
+// on the grid. On a 2 x 2 grid, each round halves the dependence: after 24 rounds, the probability
+// of each order of 4 records is within 2.4e-7 of uniform (after 12 rounds, within 1e-3). On grids
+// of 32 x 32 and larger, 12 rounds are far better than that.
 constexpr uint64_t kSmallDomain = 1024;
 constexpr uint32_t kRoundsSmall = 24;
 constexpr uint32_t kRounds = 12;
@@ -68,7 +68,7 @@ uint64_t Permutation::walk_once(uint64_t i) const {
 }
 
 uint64_t Permutation::operator()(uint64_t i) const {
-  // Fewer than one image in sqrt(n) falls outside [0, n), so this rarely runs twice.
+  // Fewer than one result in sqrt(n) falls outside [0, n), so this rarely runs twice.
   do {
     i = walk_once(i);
   } while (i >= n_);

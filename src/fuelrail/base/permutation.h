@@ -3,8 +3,8 @@
 //
 // It is a Feistel network over pairs (left, right) in [0, rows) x [0, columns): the smallest nearly
 // square grid with an even number of rows that holds n pairs. A result outside [0, n) is mapped
-// again until it is inside (cycle walking). Rounds alternately add to each half a keyed hash of the
-// other.
+// again until it is inside (cycle walking). Each round adds a keyed hash of one half to the other
+// half; the two halves alternate.
 //
 // Frozen: the grid, the hash, the number of rounds and the key schedule determine every user's
 // shuffled epochs. The test has golden values.
@@ -19,11 +19,11 @@ namespace fuelrail {
 class Permutation {
  public:
   // Requires: 0 < n <= 2^62. Different pairs (seed, stream) give independent permutations; the
-  // epoch is used as the stream. The keys are Philox numbers of `seed` from operation 0xffff, which
-  // is reserved for this.
+  // epoch is used as the stream. The keys are Philox numbers with `seed` and operation 0xffff,
+  // which is reserved for this.
   Permutation(uint64_t n, uint64_t seed, uint64_t stream);
 
-  // Requires: i < n. Returns: the image of i, also below n.
+  // Requires: i < n. Returns: the number that i is mapped to, also below n.
   uint64_t operator()(uint64_t i) const;
 
   uint64_t size() const { return n_; }

@@ -103,8 +103,8 @@ TEST(Permutation, is_a_bijection_of_millions) {
   }
 }
 
-// What chi-square with `degrees` degrees of freedom exceeds once in a million times (Wilson and
-// Hilferty's approximation, which errs upwards for few degrees).
+// The value that chi-square with `degrees` degrees of freedom exceeds once in a million times
+// (Wilson and Hilferty's approximation, which errs upwards for few degrees).
 double one_in_a_million(double degrees) {
   const double spread = 2 / (9 * degrees);
   return degrees * std::pow(1 - spread + 4.753 * std::sqrt(spread), 3);
@@ -175,7 +175,7 @@ TEST_P(PermutationStatistics, every_ordered_pair_is_equally_likely) {
   }
 }
 
-// Covers what positions and pairs cannot see, such as orders that are always even.
+// Finds faults that positions and pairs do not show, such as orders that are always even.
 TEST_P(PermutationStatistics, every_order_of_a_few_records_is_equally_likely) {
   uint64_t orders = 1;
   for (uint64_t n = 2; n <= 7; ++n) {

@@ -8,9 +8,9 @@
 //              epoch, operation << 16 | draw >> 2)
 //   number  = word (draw & 3) of the block
 // Operations and their users:
-//   256 j + i         transform i in the list of image field j, called the leader; a sample's image
-//                     fields are numbered from 0 in the schema's order. j is 0 for an image without
-//                     a sample (packing, MXNet's augmenters).
+//   256 j + i         transform i in the list of image field j; j is called the leader. A sample's
+//                     image fields are numbered from 0 in the schema's order; j is 0 for images
+//                     that are not part of a sample (packing, MXNet's augmenters).
 //   2^15 and above    transforms of whole batches, except the following operations
 //   0xfffd            orders of records: window shuffles and weights (sampler/)
 //   0xfffe            substitutes of bad records (sampler/)
@@ -22,12 +22,12 @@
 
 namespace fuelrail {
 
-inline constexpr uint32_t kOperationsPerLeader = 256;  // the most transforms in a list
+inline constexpr uint32_t kOperationsPerLeader = 256;  // the largest number of transforms in a list
 inline constexpr uint32_t kMaxLeaders = 127;           // so that their operations are below 2^15
 
 using PhiloxBlock = std::array<uint32_t, 4>;
 
-// The function of the paper, with 10 rounds.
+// The paper's function with 10 rounds.
 PhiloxBlock philox4x32_10(PhiloxBlock counter, std::array<uint32_t, 2> key);
 
 // The random numbers of one sample in one epoch. A plain value: copies are cheap. Threads: any.
@@ -36,7 +36,7 @@ class Philox {
   Philox(uint64_t seed, uint32_t epoch, uint64_t position)
       : seed_(seed), position_(position), epoch_(epoch) {}
 
-  // Requires: operation < 2^16, draw < 2^18. `operation`: the caller's, from the list above;
+  // Requires: operation < 2^16, draw < 2^18. `operation`: the caller's number in the list above;
   // `draw`: the index of the number within the operation.
   uint32_t bits(uint32_t operation, uint32_t draw) const;
 
@@ -51,8 +51,8 @@ class Philox {
     return (bits(operation, draw) * bound) >> 32;
   }
 
-  // The same for any bound, from the draws `draw` and `draw` + 1 (bias below bound * 2^-64).
-  // Requires: bound > 0, draw + 1 < 2^18.
+  // As `below`, for any bound, and from the two draws `draw` and `draw` + 1 (bias below bound *
+  // 2^-64). Requires: bound > 0, draw + 1 < 2^18.
   uint64_t below64(uint32_t operation, uint32_t draw, uint64_t bound) const;
 
  private:

@@ -1,4 +1,5 @@
-// Several ranges joined end to end into one range of indices: records of files, bytes of files.
+// Several ranges joined end to end into one range of indices, for example the records or the bytes
+// of several files.
 #pragma once
 
 #include <algorithm>
@@ -35,8 +36,8 @@ class Ranges {
   std::vector<uint64_t> begins_{0};  // the ranges' first indices, and the end of the last
 };
 
-// The first index in [0, size) for which `holds` is true, or `size`. Requires: `holds` is true for
-// all later indices.
+// The first index in [0, size) for which `holds` is true, or `size`. Requires: if `holds` is true
+// for an index, it is true for all later ones.
 template <typename Holds>
 uint64_t first_index(uint64_t size, const Holds& holds) {
   uint64_t begin = 0;

@@ -23,8 +23,8 @@ class Reorder {
   explicit Reorder(uint64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
   Reorder& operator=(Reorder&&) = delete;
 
-  // Waits for room. Requires: each index is put once, and only after all lower indices have been
-  // given to producers. Returns: false, without taking `item`, once closed.
+  // Waits for room, then adds the item. Requires: each index is put once, and only after all lower
+  // indices have been given to producers. Returns: false, without adding the item, after `close`.
   bool put(uint64_t index, T item, uint64_t bytes) {
     bool awaited = false;
     {
@@ -70,7 +70,8 @@ class Reorder {
     room_.notify_all();
   }
 
-  // For an item that cannot be produced: closes, and from now on `take` throws `failure`.
+  // Reports that an item cannot be produced: calls `close`, and makes every later `take` throw
+  // `failure`.
   void fail(std::exception_ptr failure) {
     {
       const Lock lock(mutex_);

@@ -7,14 +7,14 @@
 
 namespace fuelrail {
 
-// Uninitialized bytes, so that only pages that are written use memory. A block above kKeptBytes is
-// freed at the next request that needs less than that. Threads: one.
+// Uninitialized bytes, so that only pages that are written use memory. A block of more than
+// kKeptBytes is freed at the next request for at most kKeptBytes. Threads: one.
 class Scratch {
  public:
   static constexpr size_t kKeptBytes = size_t{16} << 20;
 
-  // Memory returned by an earlier call becomes invalid. Errors: std::bad_alloc; the scratch is
-  // empty then.
+  // Memory returned by an earlier call becomes invalid. Errors: std::bad_alloc, which leaves the
+  // scratch empty.
   uint8_t* take(size_t bytes) {
     if (bytes > capacity_ || (capacity_ > kKeptBytes && bytes <= kKeptBytes)) {
       data_.reset();  // first, so that the old and the new block never exist together

@@ -1,5 +1,5 @@
-// Capacity classes for reused memory: 5, 6, 7 and 8 times a power of two, so that a block also
-// serves similar sizes and at most a quarter of it is unused.
+// Capacity classes for reused memory: 5, 6, 7 and 8 times a power of two, so that a block can be
+// reused for similar sizes and is at most a quarter larger than needed.
 #pragma once
 
 #include <bit>

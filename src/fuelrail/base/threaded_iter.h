@@ -1,11 +1,11 @@
-// A producer that runs ahead of its consumer on its own thread, within a bound: the next item is
-// read while the last one is processed. Modeled on dmlc-core's ThreadedIter, but items produced
+// Runs a producer on its own thread, a limited number of items ahead of its consumer: the next item
+// is read while the last one is processed. Modeled on dmlc-core's ThreadedIter, but items produced
 // before an error are delivered before it, the error is the original exception, and an iterator may
 // be rewound, ended and destroyed at any time.
 //
 //   ThreadedIter<Chunk> chunks(2);
 //   chunks.init([&](std::unique_ptr<Chunk>& cell) {
-//                 if (!cell) cell = std::make_unique<Chunk>();  // else one that was recycled
+//                 if (!cell) cell = std::make_unique<Chunk>();  // else a recycled one
 //                 return reader.read(*cell);                    // false: the end
 //               },
 //               [&] { reader.rewind(); });
@@ -30,14 +30,15 @@
 namespace fuelrail {
 
 // Threads: `next`, `recycle` and `before_first` from any number of threads at once; `init`,
-// `destroy` and the destructor from one; `advance` and `value` from one. The producer's functions
-// must not call any of them.
+// `destroy` and the destructor from one thread; `advance` and `value` from one thread. The
+// producer's functions must not call any of them.
 //
 // Fork: the iterator belongs to the process that called `init`. In a forked child, `destroy` and
 // the destructor abandon it without freeing its memory, and every other call throws StateError.
 //
-// Memory: at most `capacity` cells are queued or being filled. Together with cells that consumers
-// hold or have recycled, at most `capacity` plus the largest number ever held at once.
+// Memory: at most `capacity` cells are queued or being filled. Together with the cells that
+// consumers hold or have recycled, there are at most `capacity` plus the largest number that
+// consumers ever held at once.
 template <typename T>
 class ThreadedIter {
  public:
@@ -69,10 +70,10 @@ class ThreadedIter {
     state_ = std::move(state);
   }
 
-  // Waits for the next cell, which then belongs to the caller. Returns null at the end, on every
-  // call until `before_first`; before `init`; and after `destroy`, which also ends waiting calls.
-  // Errors: the producer's exception, after the cells produced before it, on every call until
-  // `before_first` or `init`; StateError in a forked child.
+  // Waits for the next cell, which then belongs to the caller. Returns: null at the end (on every
+  // call until `before_first`), before `init`, and after `destroy`, which also ends calls that are
+  // waiting. Errors: the producer's exception, after the cells produced before it, on every call
+  // until `before_first` or `init`; StateError in a forked child.
   std::unique_ptr<T> next() {
     State* const state = mine();
     if (state == nullptr) return nullptr;
@@ -90,7 +91,7 @@ class ThreadedIter {
     return cell;
   }
 
-  // Returns a cell, to be filled again. Errors: StateError in a forked child.
+  // Gives a cell back, to be filled again. Errors: StateError in a forked child.
   void recycle(std::unique_ptr<T> cell) {
     State* const state = mine();
     if (state == nullptr || cell == nullptr) return;
@@ -101,8 +102,8 @@ class ThreadedIter {
   // Starts over: waits until the producer has finished its current item, drops the queued cells and
   // calls `rewind`. May be called at any time, even at the end or after an error, which is then
   // cleared. Does nothing after `destroy`. Errors: UnsupportedError if there is no `rewind`
-  // (nothing changes); exceptions of `rewind`, which `next` then throws, too; StateError in a
-  // forked child.
+  // (nothing changes); exceptions of `rewind`, which later calls of `next` throw as well;
+  // StateError in a forked child.
   void before_first() {
     State* const state = mine();
     if (state == nullptr) return;
@@ -113,8 +114,8 @@ class ThreadedIter {
     before_first(state->rewind);
   }
 
-  // The same with `move` in place of `rewind`, for a producer that should continue at another
-  // position.
+  // As `before_first()`, but calls `move` instead of `rewind`, so that the producer can continue at
+  // a different position.
   void before_first(const Rewind& move) {
     State* const state = mine();
     if (state == nullptr) return;
@@ -139,8 +140,8 @@ class ThreadedIter {
     if (error) std::rethrow_exception(error);
   }
 
-  // Stops the producer after its current item, waiting for it, and frees all cells except those
-  // that consumers hold. Does nothing if called again.
+  // Waits until the producer has finished its current item and has stopped, then frees all cells
+  // except those that consumers hold. Does nothing if called again.
   void destroy() {
     current_.reset();
     if (state_ == nullptr) return;
@@ -163,7 +164,7 @@ class ThreadedIter {
   }
 
   // For a single consumer: `advance` recycles the last cell and takes the next one. Returns: false
-  // at the end. Errors: as next.
+  // at the end. Errors: as for `next`.
   bool advance() {
     recycle(std::move(current_));
     current_ = next();
@@ -209,8 +210,8 @@ class ThreadedIter {
     }
   };
 
-  // Counts a consumer's call, for which `destroy` waits. Requires: the mutex is held at
-  // construction and destruction.
+  // Counts a consumer's call while it is in progress; `destroy` waits until none is. Requires: the
+  // mutex is held at construction and destruction.
   class Inside {
    public:
     explicit Inside(State& state) FUELRAIL_REQUIRES(state.mutex) : state_(state) {
@@ -269,7 +270,8 @@ class ThreadedIter {
     state.finish(more, std::move(error));
   }
 
-  // Null before `init`. Takes no lock: in a forked child it may be held forever.
+  // Null before `init`. Takes no lock: in a forked child, the lock may be held by a thread that
+  // exists only in the parent.
   State* mine() const {
     if (state_ == nullptr || !state_->process.is_parents()) return state_.get();
     throw StateError("the iterator's thread runs only in the parent process",

@@ -20,7 +20,7 @@ namespace {
 
 using Cells = ThreadedIter<int>;
 
-// Counts from 0; may throw in the place of one number, and count how often it is called.
+// Produces the numbers from 0 on. May throw in place of one number; counts its calls.
 class CountingProducer {
  public:
   explicit CountingProducer(int end, int thrown_at = -1) : end_(end), thrown_at_(thrown_at) {}

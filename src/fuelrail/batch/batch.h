@@ -13,8 +13,8 @@
 
 namespace fuelrail {
 
-// Cheap to copy: copies share the memory. Lifetime: the memory stays unchanged until the last copy,
-// and the last holder of `owner()`, is gone.
+// Cheap to copy: copies share the memory. Lifetime: the memory is not reused until the last copy
+// and the last holder of `owner()` are destroyed.
 class Batch {
  public:
   // Requires: rows <= layout->rows(), slot->size_bytes() >= layout->total_bytes().
@@ -24,20 +24,21 @@ class Batch {
   const BatchLayout& layout() const { return *layout_; }
   size_t rows() const { return rows_; }
 
-  // The first byte of a column, and of one of its rows. A batch with fewer rows than the layout has
-  // its columns at the same offsets. Requires: index < layout().columns().size(), row <
-  // layout().rows(). Threads: any number at once, if no two write the same row.
+  // `column`: the first byte of a column; `row`: the first byte of one of its rows. In a batch with
+  // fewer rows than the layout, the columns are still at the layout's offsets. Requires: index <
+  // layout().columns().size(), row < layout().rows(). Threads: any number at once, if no two write
+  // the same row.
   std::byte* column(size_t index) const { return slot_->data() + layout_->offset(index); }
   std::byte* row(size_t index, size_t row) const {
     return column(index) + row * layout_->columns()[index].row_bytes();
   }
 
-  // [rows, row_shape...]. Requires: as column; the column is not ragged.
+  // [rows, row_shape...]. Requires: as for `column`, and the column is not ragged.
   std::vector<int64_t> shape(size_t index) const;
 
   // Allocates memory for a row of a ragged column, and stores its address and shape. Returns: the
-  // memory for the elements. Requires: as row; `shape` has the column's number of dimensions, none
-  // negative. Errors: std::bad_alloc. Threads: as row.
+  // memory for the elements. Requires: as for `row`, and `shape` has as many dimensions as the
+  // column, none of them negative. Errors: std::bad_alloc. Threads: as for `row`.
   std::byte* make_row(size_t index, size_t row, std::span<const int64_t> shape) const;
   // A row that make_row has allocated.
   const RaggedRow& ragged_row(size_t index, size_t row) const {
@@ -46,7 +47,7 @@ class Batch {
 
   // The size of one row's elements in all columns, in bytes. Requires: the row was written.
   size_t row_bytes(size_t row) const;
-  size_t bytes() const;  // of all rows
+  size_t bytes() const;  // of the elements of all rows
 
   const std::shared_ptr<Slot>& owner() const { return slot_; }
 

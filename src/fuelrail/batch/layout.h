@@ -15,18 +15,18 @@ namespace fuelrail {
 struct ColumnSpec {
   std::string name;
   DType dtype = DType::kUint8;
-  // Without the batch dimension; empty = one scalar per row. -1 = differs from row to row, which
-  // makes the column ragged.
+  // Without the batch dimension; empty = one scalar per row. -1 = the size differs from row to row,
+  // which makes the column ragged.
   std::vector<int64_t> row_shape{};
 
   bool ragged() const;
-  // Bytes of a row in the column itself: its elements, or a RaggedRow. Requires: a column that a
-  // BatchLayout has accepted.
+  // Bytes of a row in the column itself, which holds the row's elements or a RaggedRow. Requires: a
+  // BatchLayout has accepted the column.
   size_t row_bytes() const;
 };
 
-// A row of a ragged column: the address of its elements in the slot's arena, and its shape, of
-// which the column's number of dimensions are used.
+// A row of a ragged column: the address of its elements in the slot's arena, and its shape. Only as
+// many dimensions as the column has are used.
 struct RaggedRow {
   static constexpr size_t kMaxDimensions = 3;
   std::byte* data = nullptr;
@@ -36,8 +36,8 @@ struct RaggedRow {
 class BatchLayout {
  public:
   // Each column begins at a multiple of 64 bytes. Errors: InvalidArgumentError for 0 rows, 0
-  // columns, two columns with one name, a dimension below -1, a ragged column with more than three
-  // dimensions, or more bytes than size_t can hold.
+  // columns, two columns with the same name, a dimension below -1, a ragged column with more than
+  // three dimensions, or more bytes than size_t can hold.
   BatchLayout(std::vector<ColumnSpec> columns, size_t rows);
 
   const std::vector<ColumnSpec>& columns() const { return columns_; }

@@ -50,7 +50,7 @@ class MappedSlot final : public Slot {
     const auto begin = reinterpret_cast<uintptr_t>(mapping_);
     const size_t skip = (kHugePage - begin % kHugePage) % kHugePage;
     data_ = static_cast<std::byte*>(mapping_) + skip;
-    ::madvise(data_, mapped_bytes_ - kHugePage, MADV_HUGEPAGE);  // else small pages
+    ::madvise(data_, mapped_bytes_ - kHugePage, MADV_HUGEPAGE);  // if it fails: small pages
   }
   ~MappedSlot() override { ::munmap(mapping_, mapped_bytes_); }
   MappedSlot& operator=(MappedSlot&&) = delete;

@@ -24,7 +24,7 @@ struct BenchArguments {
   int64_t crop = 224;
   std::optional<int> threads;
   double seconds = 5;
-  std::optional<uint64_t> epochs;  // default: as long as `seconds`
+  std::optional<uint64_t> epochs;  // default: measure for `seconds`
   bool json = false;
   bool quiet = false;
 };
@@ -57,7 +57,8 @@ LoaderJob job_of(const BenchArguments& arguments, const Container& container, in
 
 double rate(uint64_t number, double seconds) { return static_cast<double>(number) / seconds; }
 
-// False if `file_system_at` fails (memory, another scheme): such reads do not wait for a server.
+// Whether reads of `uri` wait for a server. False if `file_system_at` fails, as for a URI that is
+// not a local path.
 bool is_remote(const std::string& uri) {
   try {
     return file_system_at(uri).remote;
@@ -203,10 +204,10 @@ int run(const BenchArguments& arguments, Console& console) {
 }
 
 constexpr const char* kBenchFooter = R"(
-Crops at random, flips and normalises, as a training run does, and releases each batch at once.
-Opaque records are not images: their bytes are read into batches, as with fields=["data"].
-The limit is the speed of the same threads on records in memory, with nothing to read or to wait
-for. Recently read files come from memory (the page cache), not from the disk.
+Images are cropped at random, flipped and normalised, as in training. Each batch is released at
+once. For opaque records, their bytes are loaded into batches, as by a loader with fields=["data"].
+The limit is the speed of the same number of threads on records that are already in memory.
+Files that were read recently are read from memory (the page cache), not from the disk.
 Bad records are skipped and counted.
 
 Examples:
@@ -219,11 +220,12 @@ std::vector<Option> options_of(BenchArguments& arguments) {
       OptionTable<BenchArguments>()
           .number("batch_size", &BenchArguments::batch_size, 1, 1 << 20,
                   "number of records in a batch.")
-          .number("crop", &BenchArguments::crop, 1, 1 << 15, "side of the square crops, in pixels.")
+          .number("crop", &BenchArguments::crop, 1, 1 << 15,
+                  "width and height of the crops, in pixels.")
           .number("seconds", &BenchArguments::seconds, 0.01, 86400,
-                  "seconds to measure the limit, and again to measure the loader.")
+                  "seconds to measure the limit, and then the loader for as long.")
           .number("epochs", &BenchArguments::epochs, 1, 1 << 20,
-                  "number of epochs to measure the loader for, instead of --seconds.");
+                  "number of epochs to run the loader, instead of --seconds.");
   return joined({dataset_options(arguments.dataset),
                  options_of_table(table, arguments, {"batch_size", "crop", "seconds", "epochs"}),
                  {threads_option(arguments.threads, "decode"), json_option(arguments.json),

@@ -61,7 +61,7 @@ class ContentReader {
   std::string path_of(uint64_t i) const { return container_.place(i).path; }
 
  private:
-  // The payload as it was written, with header and labels.
+  // The payload as it is stored, with header and labels.
   Bytes payload(uint64_t i) {
     const Extent extent = container_.extent(i);
     check_length(extent);
@@ -120,7 +120,7 @@ int run(const CatArguments& arguments, Console& console) {
     write_to_folder(reader, records, arguments.output);
   } else if (records.size() != 1) {
     throw InvalidArgumentError(
-        "only one record can go to standard output",
+        "only one record can be written to standard output",
         {.found = fmt::to_string(records.size()), .remedy = "Name a folder with -o"});
   } else if (arguments.output.empty()) {
     reader.give(records[0], reader.read(records[0]),
@@ -132,8 +132,8 @@ int run(const CatArguments& arguments, Console& console) {
 }
 
 constexpr const char* kCatFooter = R"(
-Opaque records of more than 32 MiB are written piece by piece, so a wrong checksum is found only at
-their end. The exit code is then 1, and no output file remains.
+Opaque records of more than 32 MiB are written piece by piece, so a wrong checksum is found only
+after the last piece. In that case the exit code is 1, and no output file is created.
 
 Examples:
   fuelrail cat train.{1} 7 > 7.jpg
@@ -143,10 +143,10 @@ std::vector<Option> options_of(CatArguments& arguments) {
   return joined(
       {dataset_options(arguments.dataset),
        {{"RECORDS", &arguments.ranges,
-         "Record numbers, as Python's indices and slices: 7, -1, 5:10", true},
+         "Record numbers in the form of Python's indices and slices: 7, -1, 5:10", true},
         {"-o,--output", &arguments.output,
-         "File, or folder for several records, to write to (default: standard output)"},
-        {"--raw", &arguments.raw, "Write the whole payload instead of the image in it"}}});
+         "File to write; for several records, a folder (default: standard output)"},
+        {"--raw", &arguments.raw, "Write each record's whole payload, not only the image in it"}}});
 }
 
 }  // namespace

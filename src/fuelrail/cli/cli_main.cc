@@ -16,7 +16,7 @@ namespace fuelrail {
 namespace cli {
 namespace {
 
-// The table of commands, in the order of the help.
+// All commands, in the order in which the help lists them.
 std::vector<Command> all_commands() {
   return {pack_command(),    im2rec_command(), merge_command(), convert_command(),
           info_command(),    ls_command(),     cat_command(),   verify_command(),
@@ -95,8 +95,8 @@ int code_of_run(int argc, const char* const* argv) {
 }  // namespace
 }  // namespace cli
 
-// The command runs on a thread of its own, so that this thread can react to Ctrl-C even if storage
-// hangs. If the command does not end in time, the process exits as on a second Ctrl-C.
+// The command runs on its own thread, so that this thread can react to Ctrl-C even if storage
+// hangs. If the command does not end in time, the process exits as after a second Ctrl-C.
 int cli_main(int argc, const char* const* argv) {
   const cli::SignalScope signals;
   int code = cli::kOk;

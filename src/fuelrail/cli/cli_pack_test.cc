@@ -55,7 +55,7 @@ TEST_F(CliPack, what_cannot_be_merged_is_refused) {
   std::filesystem::rename(photo("bee"), photo("wasp"));
   ASSERT_EQ(pack_into("z.rec", {}).code, 0);
   const Said others = call({"merge", out("n.rec"), out("x.rec"), out("z.rec"), "-q"});
-  EXPECT_THAT(others.err, HasSubstr("Pack the file again with the classes of the first file"));
+  EXPECT_THAT(others.err, HasSubstr("Pack this file again with the first file's class names"));
 }
 
 TEST_F(CliPack, an_absent_codec_library_is_one_error) {

@@ -27,7 +27,7 @@ Examples:
   fuelrail bench train.{1}
 
 Run 'fuelrail COMMAND --help' for the options of a command. Exit codes: 0 ok, 1 data problem,
-2 usage, 3 input/output, 130 interrupted (143 by SIGTERM).)";
+2 usage, 3 input/output, 130 interrupted by Ctrl-C, 143 by SIGTERM.)";
 
 std::string see_help(const CLI::App& command) {
   return "See 'fuelrail " + command.get_name() + " --help'";
@@ -70,7 +70,7 @@ CLI::Option* add_row(CLI::App& app, const std::string& names, const TableRow& ro
     row.set(*value);
     return true;
   };
-  const char first = row.rule.kind.front();  // of "int", "float", "one of"
+  const char first = row.rule.kind.front();  // kinds: "int", "float", "one of"
   return app.add_option(names, set, help)
       ->type_name(first == 'i'   ? "INT"
                   : first == 'f' ? "FLOAT"
@@ -134,8 +134,9 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
-// The parser stops at the first missing argument. An unknown name is the more likely mistake, so it
-// is reported first.
+// Throws the error for a command line that the parser rejects. The parser stops at the first
+// missing argument, but an unknown option is the more likely mistake and is therefore reported
+// first.
 [[noreturn]] void explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<CLI::App*> named = app.get_subcommands();
   const CLI::App& command = named.empty() ? app : *named.front();

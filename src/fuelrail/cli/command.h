@@ -22,11 +22,11 @@ struct TableRow {
   std::function<void(const OptionValue&)> set;
 };
 
-// Where a value of the command line is stored: in a member of the command's arguments, or through a
-// row's `set`. bool: a flag, which takes no value.
+// Where the value of an option is stored: in a member of the command's arguments, or through a
+// row's `set`. bool: the option is a flag, which takes no value.
 using Target = std::variant<bool*, std::string*, std::vector<std::string>*, TableRow>;
 
-// An option, or a positional argument (its name has no dashes).
+// An option, or a positional argument if the name has no dashes.
 struct Option {
   std::string names;  // "-j,--threads", "FILE"
   Target target;
@@ -34,11 +34,11 @@ struct Option {
   bool required = false;
 };
 
-// The option `--num-parts` for the row "num_parts"; its help gives the row's meaning, bounds and
-// default.
+// The option for a row: `--num-parts` for the row "num_parts". Its help has the row's meaning,
+// bounds and default.
 Option option_of_row(TableRow row, const OptionValue& default_value);
 
-// The options for the named rows of `table`; their values are set in `options`.
+// The options for the named rows of `table`. Their values are stored in `options`.
 template <typename Options>
 std::vector<Option> options_of_table(const OptionTable<Options>& table, Options& options,
                                      const std::vector<std::string>& rows) {
@@ -71,9 +71,9 @@ struct Command {
   std::function<int(Console&)> run;
 };
 
-// A command that binds its options to members of `Arguments` with `declare`, and calls `run` with
-// them. (Each command has its own Arguments type, because `declare` and `run` have the same names
-// in all commands.)
+// Creates a command. `declare` binds its options to the members of an `Arguments`, which `run`
+// receives. (In a unity build, the functions of all commands are overloads of the same two names;
+// each command therefore needs its own Arguments type.)
 template <typename Arguments>
 Command command_of(std::string name, std::string help, std::string footer,
                    std::vector<Option> (*declare)(Arguments&),
@@ -87,12 +87,13 @@ Command command_of(std::string name, std::string help, std::string footer,
 }
 
 struct CommandLine {
-  const Command* command = nullptr;   // the named command; null if `text` is to be printed
+  const Command* command = nullptr;   // the named command; null: print `text` instead
   std::vector<std::string> values{};  // the values of its arguments and options
   std::string text{};                 // the output of --help or --version
 };
 
-// Sets the targets of the options on the command line. Lifetime: `commands` outlive the result.
+// Parses the command line, and stores the value of each option in its target. Lifetime: `commands`
+// outlive the result.
 // Errors: InvalidArgumentError.
 CommandLine parse(const std::vector<Command>& commands, int argc, const char* const* argv);
 

@@ -72,8 +72,8 @@ std::string escaped_for_terminal(std::string_view text) {
   return safe;
 }
 
-// Waits until PIPE_BUF bytes can be written without blocking. Returns: false if the command was
-// interrupted meanwhile.
+// Waits until PIPE_BUF bytes can be written without blocking. Returns: false if the command is
+// interrupted while it waits.
 bool wait_for_room(int fd) {
   pollfd poll{.fd = fd, .events = POLLOUT, .revents = 0};
   while (::poll(&poll, 1, kPatienceMs) <= 0) {
@@ -82,8 +82,8 @@ bool wait_for_room(int fd) {
   return true;
 }
 
-// Returns: 0, or the errno of a failed write; EINTR if the command was interrupted while the reader
-// did not read.
+// Returns: 0, or the errno of a failed write; EINTR if the command was interrupted while no more
+// bytes could be written.
 int write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     if (!wait_for_room(fd)) return EINTR;
@@ -119,7 +119,7 @@ void Console::flush() {
   if (error == EINTR) throw Interrupted();
   if (error == EPIPE) throw ReaderHasGone();
   if (error != 0) {
-    throw IoError("cannot write standard output", {.found = std::strerror(error)});
+    throw IoError("cannot write to standard output", {.found = std::strerror(error)});
   }
 }
 

@@ -23,8 +23,8 @@ enum ExitCode : int {
   kSignalled = 128,  // plus the signal's number
 };
 
-// Thrown when the reader of standard output has closed it (`fuelrail ls x.rec | head`). The command
-// then ends at once, with exit code 0.
+// Thrown when the program that reads standard output has closed it (`fuelrail ls x.rec | head`).
+// The command then ends immediately with exit code 0.
 class ReaderHasGone : public std::exception {};
 
 // Writes to descriptors 1 and 2 without stdio, so that it does not interfere with the streams of
@@ -34,18 +34,18 @@ class Console {
   Console();
   Console& operator=(Console&&) = delete;
 
-  // Writes `line`, escaped (also its line ends), and a line end to standard output; buffered.
+  // Writes `line` and a line end to standard output, buffered. Line ends inside `line` are escaped.
   // Errors: IoError, ReaderHasGone, Interrupted.
   void print_line(std::string_view line);
 
-  // Writes bytes unchanged to standard output, buffered: contents of records and the command's own
-  // texts. Errors: as print_line.
+  // Writes bytes to standard output without escaping them, buffered. For contents of records and
+  // for the command's own texts. Errors: those of print_line.
   void write(Bytes bytes);
 
-  // Writes the buffered output. Errors: as print_line.
+  // Writes the buffered output. Errors: those of print_line.
   void flush();
 
-  // Writes the line "fuelrail: <text>" to standard error, escaped as by print_line.
+  // Writes the line "fuelrail: <text>" to standard error, escaped like a line of print_line.
   void say(std::string_view text);
 
   // A function that prints warnings with `say`. Lifetime: the console outlives it.
@@ -53,7 +53,8 @@ class Console {
     return [this](const std::string& text) { say("warning: " + text); };
   }
 
-  // Shows one line on standard error that the next call replaces; only on a terminal. Escaped.
+  // Shows `text`, escaped, in a line of standard error that the next call replaces. Does nothing if
+  // standard error is not a terminal.
   void show_status(std::string_view text);
   void clear_status();
   bool has_status_line() const { return error_is_terminal_; }
@@ -65,12 +66,12 @@ class Console {
   bool status_shown_ = false;
 };
 
-// The progress of a long job: on a terminal one line that is updated, otherwise a new line after
-// each tenth of the job or ten seconds, whichever comes first.
+// Shows the progress of a long job: on a terminal in one line that is updated, otherwise in a new
+// line after each tenth of the job or after ten seconds, whichever comes first.
 class ProgressDisplay {
  public:
-  // `verb` and `things`: for example "packed" and "images"; the amount of "bytes" is shown as "1.4
-  // MB". `quiet`: shows nothing.
+  // `verb` and `things`: for example "packed" and "images". If `things` is "bytes", amounts are
+  // shown as "1.4 MB". `quiet`: show nothing.
   ProgressDisplay(Console& console, std::string verb, std::string things, bool quiet);
   ~ProgressDisplay();
   ProgressDisplay& operator=(ProgressDisplay&&) = delete;

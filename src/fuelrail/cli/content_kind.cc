@@ -67,7 +67,8 @@ std::vector<std::pair<std::string, std::string>> readers_of(const ContentKind& k
       {"read by", reader + "'fuelrail cat'"},
       {"as images",
        fmt::format(
-           "--schema {0}; fuelrail.open(..., schema=\"{0}\"): if each class has its own sub-folder",
+           "--schema {0}, in Python fuelrail.open(..., schema=\"{0}\"), if each class has its own "
+           "sub-folder",
            kind.schema)}};
 }
 

@@ -10,7 +10,7 @@
 
 namespace fuelrail::cli {
 
-struct RecordSizes {  // in bytes, framing included
+struct RecordSizes {  // in bytes, with the framing
   uint64_t smallest = 0;
   uint64_t mean = 0;
   uint64_t largest = 0;
@@ -20,10 +20,10 @@ struct RecordSizes {  // in bytes, framing included
 RecordSizes sizes_of(const Container& container);
 
 struct ContentKind {
-  bool opaque = false;          // records are bytes with no meaning known to fuelrail
-  std::string reader{};         // the Python class that reads all of its files, or empty
-  std::string schema{};         // the schema that reads packed folders as images
-  uint64_t packed_folders = 0;  // number of files whose last record lists the names of the others
+  bool opaque = false;          // the records are not images; their bytes are not interpreted
+  std::string reader{};         // the Python class that reads all files; empty if there is none
+  std::string schema{};         // the schema that reads a packed folder as images
+  uint64_t packed_folders = 0;  // number of files that are packed folders
   uint64_t packed_files = 0;    // number of files in these packed folders
 };
 
@@ -33,7 +33,7 @@ ContentKind kind_of(const Container& container);
 // The text of `info`'s line "content": "opaque bytes: ...". Requires: `kind` is opaque.
 std::string content_text(const ContentKind& kind);
 
-// The lines of `info`, name and text, that say how to read the records. Requires: as content_text.
+// The lines of `info` (name and text) that say how to read the records. Requires: `kind` is opaque.
 std::vector<std::pair<std::string, std::string>> readers_of(const ContentKind& kind);
 
 }  // namespace fuelrail::cli

@@ -26,11 +26,11 @@ Examples:
   fuelrail convert packed.{s} val.{1} --schema {schema} --classes train.{1}
 
 The records are copied unchanged, and their checksums are verified. Class names and the keys of an
-index are kept in OUT's sidecar, so converting back gives the same file and the same index.
+index are stored in OUT's sidecar, so converting back gives the same file and the same index.
 
-With --schema, OUT gets image records with labels and class names, as 'fuelrail pack' makes from the
-folder itself; OUT may then have the format of SRC. Without --schema, each file of a packed folder
-and the list of their names are copied as plain bytes.
+With --schema, OUT gets image records with labels and class names, the same ones that
+'fuelrail pack' writes for the original folder. In this case, OUT may have the same format as SRC.
+Without --schema, the files of a packed folder and the list of their names are copied as bytes.
 
 {existing})";
 

@@ -1,5 +1,5 @@
-// fuelrail doctor: reports fuelrail's build, the machine's capabilities, and what slows loading
-// down.
+// fuelrail doctor: reports fuelrail's build, the machine's capabilities, and the causes of slow
+// loading.
 #include <CLI/Version.hpp>
 // jpeglib.h needs FILE.
 #include <cstdio>
@@ -51,7 +51,7 @@ std::string words_of(std::string_view name, const T& value) {
   }
 }
 
-// A fact, as JSON and as words.
+// A fact about the machine, as JSON and as text.
 struct Fact {
   template <typename T>
   Fact(std::string_view of, const T& value) : name(of), json(value), words(words_of(of, value)) {}
@@ -80,7 +80,8 @@ std::string webp_version() {
   return dotted(version >> 16, version >> 8 & 0xff, version & 0xff);
 }
 
-// Versions: of the loaded library if it can report its version, else of the headers at build time.
+// The version of each library: of the loaded library if it reports one, else of its headers at
+// build time.
 Facts libraries() {
   const std::string tiff = libtiff_version();
   return {{"libjpeg-turbo", FUELRAIL_TEXT_OF(LIBJPEG_TURBO_VERSION)},
@@ -151,7 +152,7 @@ std::vector<Section> report_on(const std::string& path) {
       {"file_system", file_system(path)}};
 }
 
-// What slows fuelrail down on this machine, each with its remedy.
+// The causes of slow loading on this machine, each with its remedy.
 std::vector<std::string> advice_on(const std::string& path) {
   std::vector<std::string> advice;
   const int affinity = cpus_in_affinity_mask();
@@ -161,20 +162,20 @@ std::vector<std::string> advice_on(const std::string& path) {
                                  *quota, affinity));
   }
   if (affinity < static_cast<int>(processors)) {
-    advice.push_back(
-        fmt::format("This process may run on {} of {} processors; see taskset or the job's binding",
-                    affinity, processors));
+    advice.push_back(fmt::format(
+        "This process may run on {} of {} processors; see taskset, or the job's CPU binding",
+        affinity, processors));
   }
   if (const std::string no_io_uring = io_uring_refusal(); !no_io_uring.empty()) {
     advice.push_back("io_uring: " + no_io_uring + "; reads use threads instead");
   }
   if (const auto open_files = limits().open_files; open_files && *open_files < kFewOpenFiles) {
-    advice.push_back(fmt::format("Only {} files may be open; raise the limit with 'ulimit -n 4096'",
-                                 *open_files));
+    advice.push_back(fmt::format(
+        "At most {} files may be open; raise the limit with 'ulimit -n 4096'", *open_files));
   }
   if (const MountedFileSystem found = file_system_at(path); found.remote) {
     advice.push_back(fmt::format(
-        "{} is on {}, where reads wait for a server; give the loader more prefetch, or copy the "
+        "{} is on {}, where reads wait for a server; increase the loader's `prefetch`, or copy the "
         "data to a local disk",
         path, found.type));
   }
@@ -223,7 +224,7 @@ Examples:
 
 std::vector<Option> options_of(DoctorArguments& arguments) {
   return {{"PATH", &arguments.path,
-           "Path to the data, whose file system is checked (default: the current folder)"},
+           "Path of the data; its file system is reported (default: the current folder)"},
           json_option(arguments.json)};
 }
 
@@ -231,7 +232,7 @@ std::vector<Option> options_of(DoctorArguments& arguments) {
 
 Command doctor_command() {
   return command_of<DoctorArguments>(
-      "doctor", "Report this machine's capabilities, and what slows fuelrail down", kDoctorFooter,
+      "doctor", "Report this machine's capabilities and the causes of slow loading", kDoctorFooter,
       options_of, run);
 }
 

@@ -53,7 +53,7 @@ std::vector<std::string> vector_flags() {
   return flags;
 }
 
-// The instruction sets that Highway compiled code for and that this processor has.
+// The instruction sets of this processor for which Highway compiled code.
 std::vector<std::string> simd_targets() {
   std::vector<std::string> targets;
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {

@@ -17,16 +17,16 @@ Kernel kernel();
 
 struct Processor {
   std::string name;
-  std::vector<std::string> flags;    // vector instruction sets, by the kernel's names
-  std::vector<std::string> targets;  // of our SIMD code that it can run, best first
+  std::vector<std::string> flags;    // vector instruction sets, as the kernel names them
+  std::vector<std::string> targets;  // versions of our SIMD code that it can run, best first
 };
 Processor processor();
 
 struct MountedFileSystem {
-  std::string type;  // "ext4", "nfs4", or its number in hexadecimal
+  std::string type;  // "ext4", "nfs"; an unknown type as a hexadecimal number
   bool remote = false;
   uint64_t total_bytes = 0;
-  uint64_t free_bytes = 0;  // for this user
+  uint64_t free_bytes = 0;  // available to this user
 };
 // The file system that holds `path`. Errors: NotFoundError, IoError.
 MountedFileSystem file_system_at(const std::string& path);

@@ -1,5 +1,5 @@
-// fuelrail im2rec: MXNet's im2rec.py. Writes lists of a folder's images, or packs the images of
-// lists.
+// fuelrail im2rec, which does the work of MXNet's im2rec.py: writes lists of a folder's images, or
+// packs the images of lists.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -31,18 +31,20 @@ Examples:
   fuelrail im2rec train photos --resize 256 --num-thread 8  train.rec and train.idx from train.lst
   fuelrail im2rec train photos --pass-through               stores the files unchanged
 
-With --list: writes PREFIX.lst (or several lists) of the images in ROOT, by MXNet's rules and in
+With --list: lists the images in ROOT in PREFIX.lst (or in several lists), by MXNet's rules and in
 MXNet's order. An existing list is replaced only with --overwrite.
 Without --list: packs every list whose name begins with PREFIX into a .rec file, and writes its .idx
-and sidecar beside it. Paths in a list are relative to ROOT. The records are in the list's order for
-any --num-thread.
+and sidecar beside it. Paths in a list are relative to ROOT. The records are always in the list's
+order, whatever --num-thread is.
 
-Images are decoded, turned upright (except with --color -1), cropped to the centre square
-(--center-crop), resized by the shorter side (up or down) and encoded, as MXNet's im2rec.py does.
+As in MXNet's im2rec.py, images are decoded, turned upright (except with --color -1), cropped to the
+centre square (with --center-crop), resized by the shorter side, up or down (with --resize), and
+encoded.
 
 Images that cannot be read are reported, skipped and listed in OUT.errors.jsonl, and the exit code
-is 1. With more of them than --max-errors the command stops, and finished parts stay. In Python, use
-fuelrail.mxnet.im2rec and np2rec, which also take transforms and functions of your own.)";
+is 1. If there are more of them than --max-errors allows, the command stops, but keeps finished
+parts. The Python functions fuelrail.mxnet.im2rec and np2rec also take transforms and your own
+functions.)";
 
 int make(const Im2recArguments& arguments, Console& console) {
   mxnet::ListOptions options = arguments.lists;
@@ -57,8 +59,8 @@ int make(const Im2recArguments& arguments, Console& console) {
   return kOk;
 }
 
-// As im2rec.py: all lists in PREFIX if it is a folder, else all lists whose paths begin with
-// PREFIX.
+// The lists that im2rec.py packs: all lists in PREFIX if it is a folder, else all lists whose paths
+// begin with PREFIX.
 std::vector<std::string> lists_of(const std::string& prefix) {
   FileSystem& files = file_system_for(prefix);
   const std::string from = files.absolute(prefix);
@@ -77,7 +79,7 @@ std::vector<std::string> lists_of(const std::string& prefix) {
     throw NotFoundError("no list has this prefix",
                         {.path = prefix,
                          .expected = "a file whose name begins with the prefix and ends in .lst",
-                         .remedy = "Make one with --list"});
+                         .remedy = "Create one with --list"});
   }
   return lists;
 }
@@ -107,14 +109,14 @@ std::vector<Option> list_options(Im2recArguments& arguments) {
           .number("train_ratio", &Lists::train_ratio, 0, 1, "fraction of the images for training.")
           .number("test_ratio", &Lists::test_ratio, 0, 1, "fraction of the images for testing.")
           .flag("recursive", &Lists::recursive,
-                "include sub-folders; each folder with images is one label.");
+                "include sub-folders; each folder that has images becomes a label.");
   return joined(
       {{{"--list", &arguments.list, "Write lists instead of packing"},
         {"--exts", &arguments.lists.extensions,
          "File name extensions of images (default: .jpeg .jpg .png)"}},
        options_of_table(table, arguments.lists,
                         {"chunks", "train_ratio", "test_ratio", "recursive"}),
-       {{"--no-shuffle", &arguments.no_shuffle, "Keep the images in the folders' order"}}});
+       {{"--no-shuffle", &arguments.no_shuffle, "List the images in the folders' order"}}});
 }
 
 std::vector<Option> options_of(Im2recArguments& arguments) {
@@ -126,7 +128,7 @@ std::vector<Option> options_of(Im2recArguments& arguments) {
                         {"pass_through", "color", "center_crop", "resize", "inter_method",
                          "encoding", "quality"}),
        {{"--pack-label", &arguments.pack_label,
-         "Store all labels of a line (default: only the first)"},
+         "Store all labels of each line (default: only the first)"},
         threads_option(arguments.packing.options.threads, "read and encode", "--num-thread")},
        packing_options(arguments.packing)});
 }
@@ -135,7 +137,7 @@ std::vector<Option> options_of(Im2recArguments& arguments) {
 
 Command im2rec_command() {
   return command_of<Im2recArguments>(
-      "im2rec", "Write image lists, or pack the images of lists, as MXNet does", kIm2recFooter,
+      "im2rec", "Write lists of images, or pack the listed images, as MXNet does", kIm2recFooter,
       options_of, run);
 }
 

@@ -20,7 +20,7 @@ int run(const IndexArguments& arguments, Console& console) {
       info && info->is_directory) {
     throw InvalidArgumentError(
         "a folder has no sidecar",
-        {.path = arguments.uri, .remedy = "If it has record files, index them one by one"});
+        {.path = arguments.uri, .remedy = "If the folder has record files, index them one by one"});
   }
   SidecarLocation location;
   {
@@ -40,7 +40,7 @@ int run(const IndexArguments& arguments, Console& console) {
 constexpr const char* kIndexFooter = R"(
 Reads the whole file. Class names and keys, which the file itself does not contain, are copied from
 the old sidecar. If a record does not match its checksum in the old sidecar or in the file, the
-command fails and the old sidecar stays. Prints the path of the sidecar.
+command fails and the old sidecar is kept. Prints the path of the sidecar.
 
 Example:
   fuelrail index train.{1})";

@@ -20,7 +20,7 @@ namespace fuelrail::cli {
 namespace {
 
 constexpr uint64_t kSampleRecords = 256;
-// The upper bounds of the buckets of shorter sides; a last bucket has the rest.
+// The upper bounds of the buckets of shorter sides; the last bucket has all larger sides.
 constexpr std::array<int64_t, 6> kSideBounds{64, 128, 256, 512, 1024, 2048};
 
 struct InfoArguments {
@@ -28,11 +28,11 @@ struct InfoArguments {
   bool json = false;
 };
 
-// What a sample of records, spread evenly over the dataset, contains.
+// The contents of a sample of records that are spread evenly over the dataset.
 struct SampledImages {
   uint64_t records = 0;
   uint64_t unreadable = 0;  // damaged, or not an image
-  uint64_t damaged = 0;     // of the unreadable ones
+  uint64_t damaged = 0;     // unreadable because of damage
   std::map<std::string, uint64_t> formats;
   std::array<uint64_t, kSideBounds.size() + 1> shorter_sides{};
 };
@@ -104,7 +104,7 @@ Json sidecar_json(const SidecarLocation& location) {
           {"made", location.made}};
 }
 
-// Null if there is none; an array if there are several files.
+// Null if there is no record file; an array if there are several.
 Json sidecars_json(const Container& container) {
   std::vector<Json> sidecars;
   for (const RecordFile* file : record_files_of(container)) {
@@ -178,7 +178,7 @@ std::string checksums_text(const Container& container) {
 
 std::string sidecar_text(const Container& container) {
   const std::vector<const RecordFile*> files = record_files_of(container);
-  if (files.empty()) return fmt::format("none: a {} needs none", container.format());
+  if (files.empty()) return fmt::format("none: a {} needs no sidecar", container.format());
   if (files.size() > 1) return fmt::format("{}, one per file", files.size());
   const SidecarLocation& location = files[0]->sidecar_location();
   switch (location.place) {
@@ -213,7 +213,7 @@ void print_images(const SampledImages& sampled, const Line& line) {
   }
 }
 
-// Records that are images with labels.
+// Prints a dataset whose records are images with labels.
 void print_image_dataset(const Container& container, const Findings& found, const Line& line) {
   line("labels", label_kind(container.schema()));
   line("classes", classes_text(container));
@@ -265,10 +265,10 @@ int run(const InfoArguments& arguments, Console& console) {
 }
 
 constexpr const char* kInfoFooter = R"(
-Like every command that opens a file, info creates the sidecar (.frx) if there is none, so that the
-file opens at once the next time. Standard error and the output ("made") report this.
-A sample of up to 256 images is read; the exit code is 1 if one of them is damaged. Opaque records
-are not read: 'fuelrail verify' reads everything.
+Like every command that opens a file, info creates the sidecar (.frx) if the file has none, so that
+the file opens at once the next time. Standard error and the output ("just created"; with
+--json: "made") report this. A sample of up to 256 images is read; the exit code is 1 if one of them
+is damaged. Opaque records are not read; to read everything, use 'fuelrail verify'.
 
 Examples:
   fuelrail info train.{1}

@@ -28,7 +28,7 @@ std::string labels_text(const std::vector<double>& labels) {
   return fmt::format("{}", fmt::join(labels, ","));
 }
 
-// `last`: the class name; for a folder, the image's path, which contains it.
+// `last`: the last column: the class name, or for a folder the image's path, which contains it.
 std::string text_line(uint64_t i, const RecordInfo& info, const std::string& last) {
   const std::string size =
       info.image ? fmt::format("{} x {}", info.image->stored.height, info.image->stored.width)
@@ -38,7 +38,8 @@ std::string text_line(uint64_t i, const RecordInfo& info, const std::string& las
                      info.content_bytes, last);
 }
 
-// Whole labels become integers: JSON has one number type, but its readers distinguish them.
+// Labels that are whole numbers become integers, because readers of JSON distinguish integers from
+// other numbers.
 Json labels_json(const std::vector<double>& labels) {
   std::vector<Json> json;
   for (const double label : labels) {
@@ -69,7 +70,7 @@ Json json_line(uint64_t i, const RecordInfo& info, const Place& place) {
   return line;
 }
 
-// Prints record after record. Reports and skips damaged ones.
+// Prints one record after another. Reports and skips damaged records.
 class Listing {
  public:
   Listing(const Container& container, bool json, Console& console)
@@ -114,7 +115,8 @@ class Listing {
     }
   }
 
-  // Prints one element late: only the next element or the end decides what follows it.
+  // Prints the previous element, and keeps this one: only the next call, or the end, decides
+  // whether a comma follows it.
   void print_element(const std::string& json) {
     if (array_ != "[") console_.print_line(std::exchange(array_, "") + ",");
     array_ += json;
@@ -140,7 +142,7 @@ int run(const LsArguments& arguments, Console& console) {
 }
 
 constexpr const char* kLsFooter = R"(
-Records are read and checked; only the beginning is read of opaque records of more than 32 MiB.
+Records are read and checked. For opaque records of more than 32 MiB, only the beginning is read.
 
 Examples:
   fuelrail ls train.{1} | head
@@ -148,11 +150,11 @@ Examples:
   fuelrail ls train.{1} :1000 --json | jq '.[].bytes')";
 
 std::vector<Option> options_of(LsArguments& arguments) {
-  return joined(
-      {dataset_options(arguments.dataset),
-       {{"RECORDS", &arguments.ranges,
-         "Record numbers, as Python's indices and slices: 7, -1, 5:10, :10, -3: (default: all)"},
-        {"--json", &arguments.json, "Print one JSON document: an array of records"}}});
+  return joined({dataset_options(arguments.dataset),
+                 {{"RECORDS", &arguments.ranges,
+                   "Record numbers in the form of Python's indices and slices: 7, -1, 5:10, :10, "
+                   "-3: (default: all)"},
+                  {"--json", &arguments.json, "Print one JSON document: an array of records"}}});
 }
 
 }  // namespace

@@ -22,9 +22,9 @@ Examples:
   fuelrail merge all.{2} a.{2} b.{2}
 
 The records are copied unchanged, one file after the other, and their checksums are verified.
-Indexes and sidecars are joined, too: parts made by 'fuelrail pack --nsplit', even on different
-machines, give byte for byte the file that a run without --nsplit makes. No key may be in two of
-the files, and no file may be named twice.
+Their indexes and sidecars are joined too. If IN are the parts that 'fuelrail pack --nsplit' wrote,
+even on different machines, OUT is byte for byte the file that a run without --nsplit writes. No two
+files may have a key in common, and no file may be named twice.
 
 {existing})";
 
@@ -35,9 +35,10 @@ int run(const MergeArguments& arguments, Console& console) {
 }
 
 std::vector<Option> options_of(MergeArguments& arguments) {
-  return joined({{{"OUT", &arguments.output, "File to write; its name ends in {written}", true},
-                  {"IN", &arguments.sources, "Files to join, all of one format, in order", true}},
-                 output_options(arguments.made)});
+  return joined(
+      {{{"OUT", &arguments.output, "File to write; its name ends in {written}", true},
+        {"IN", &arguments.sources, "Files to join, in this order; all of the same format", true}},
+       output_options(arguments.made)});
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ std::vector<Option> dataset_options(DatasetArguments& arguments) {
   return joined({{{"FILE", &arguments.uri, "Dataset to read: {known}", true},
                   schema_option(arguments.schema),
                   {"--root", &arguments.root,
-                   "Folder that a list's paths are relative to (default: the list's own)"}},
+                   "Folder that a list's paths are relative to (default: the list's folder)"}},
                  options_of_table(sidecar, arguments, {"sidecar"})});
 }
 
@@ -34,7 +34,7 @@ std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments,
                                                     .keep_going = [] { return !interrupted(); }});
   for (const RecordFile* file : record_files_of(*container)) {
     if (!file->sidecar_location().made) continue;
-    console.say(file->uri() + ": the file had no sidecar; made " + file->sidecar_location().uri);
+    console.say(file->uri() + ": the file had no sidecar; created " + file->sidecar_location().uri);
   }
   return container;
 }

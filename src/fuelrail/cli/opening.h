@@ -12,7 +12,7 @@
 
 namespace fuelrail::cli {
 
-// The dataset that a command opens, by its options.
+// The options that select the dataset.
 struct DatasetArguments {
   std::string uri;
   std::string schema;
@@ -20,22 +20,23 @@ struct DatasetArguments {
   bool ignores_sidecar = false;
 };
 
-// FILE, --schema, --root and --sidecar.
+// Returns the options FILE, --schema, --root and --sidecar.
 std::vector<Option> dataset_options(DatasetArguments& arguments);
-// Only --schema, for commands whose FILE has another name.
+// Returns only the option --schema, for commands whose input is not named FILE.
 Option schema_option(std::string& schema);
 
 // Opens the dataset. Also reports each sidecar that it creates, so that no command creates a file
 // silently. Errors: those of open_input.
 std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments, Console& console);
 
-// The record files in the container: itself, the files of a folder, or none. Lifetime: the
-// container outlives the result.
+// The record files in the container: the container itself if it is a record file, and those of its
+// parts that are record files. Lifetime: the container outlives the result.
 std::vector<const RecordFile*> record_files_of(const Container& container);
 
 bool is_image(const FieldSpec& field);
 bool has_images(const Container& container);
-// The index of the field that commands show and measure: the first image, else the first field.
+// The index of the field that commands show and measure: the first image, or the first field if
+// there is no image.
 size_t content_field(const Schema& schema);
 
 }  // namespace fuelrail::cli

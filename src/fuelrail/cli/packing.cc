@@ -21,7 +21,7 @@ void report_packed(const pack::PackResult& result, Console& console) {
   if (result.unassigned > 0) {
     console.print_line(counted(result.unassigned, "image") +
                        " in no part: the fractions do not cover " +
-                       (result.unassigned == 1 ? "it" : "them"));
+                       (result.unassigned == 1 ? "this image" : "these images"));
   }
   if (!result.failures.empty()) {
     console.say("warning: " + counted(result.failures.size(), "image") + " could not be read and " +
@@ -91,14 +91,13 @@ int run_packing(const std::string& source, const std::string& output,
     if (++said <= kMostFailuresSaid) {
       console.say("warning: " + failure.path + " cannot be packed: " + failure.reason);
     } else if (said == kMostFailuresSaid + 1) {
-      console.say(
-          "warning: further images cannot be packed; OUT.errors.jsonl will list all of them");
+      console.say("warning: more images cannot be packed; OUT.errors.jsonl will list all of them");
     }
   };
   options.failing = [&console] {
     console.say(
-        "warning: more images cannot be packed than --max-errors allows, so nothing more is "
-        "written; the remaining images are checked only to list all that cannot be packed (Ctrl-C "
+        "warning: the number of images that cannot be packed exceeds --max-errors, so nothing more "
+        "is written; the remaining images are checked only to complete the list of errors (Ctrl-C "
         "stops this)");
   };
   pack::PackResult result;
@@ -108,10 +107,11 @@ int run_packing(const std::string& source, const std::string& output,
     result = pack::pack(source, output, options);
   } catch (const Error&) {
     if (!interrupted()) throw;
-    throw Interrupted(options.resume ? "the written data stays, and the same command resumes; an "
-                                       "unfinished comparison starts over"
-                                     : "unfinished files are removed, complete ones stay; only a "
-                                       "run with --resume can be resumed");
+    throw Interrupted(options.resume
+                          ? "the written data is kept, and the same command resumes the "
+                            "job; an unfinished comparison starts over"
+                          : "unfinished files are removed, complete files are kept; only a "
+                            "run with --resume can be resumed");
   }
   report_packed(result, console);
   return result.failures.empty() ? kOk : kDataProblem;

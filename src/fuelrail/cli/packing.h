@@ -16,17 +16,17 @@ struct OutputArguments {
   bool quiet = false;
 };
 
-// --overwrite and --quiet.
+// Returns the options --overwrite and --quiet.
 std::vector<Option> output_options(OutputArguments& arguments);
 
 Option classes_option(std::string& classes);
 
-// The class names in the file given to --classes; none if it is empty. Errors: those of
+// The class names in the file given to --classes; none if `classes` is empty. Errors: those of
 // read_class_names.
 std::vector<std::string> classes_named(const std::string& classes, Console& console);
 
-// Copies records with `copy`, and prints the progress and the result. `verb` and `things`: for
-// example "merged" and "records", as for ProgressDisplay. Returns: an ExitCode.
+// Copies records with `copy`, and prints the progress and the result. `verb` and `things` are those
+// of ProgressDisplay: for example "merged" and "records". Returns: an ExitCode.
 int run_copying(const std::string& verb, const std::string& things,
                 const OutputArguments& arguments, Console& console,
                 const std::function<pack::PackResult::File(const pack::JobOptions&)>& copy);
@@ -37,11 +37,10 @@ struct PackingArguments {
   OutputArguments output{};
 };
 
-// --nsplit, --part, --max-errors, --resume, --overwrite and --quiet.
+// Returns the options --nsplit, --part, --max-errors, --resume, --overwrite and --quiet.
 std::vector<Option> packing_options(PackingArguments& arguments);
 
-// Packs, and prints the progress, the images that were skipped, and the result. Returns: an
-// ExitCode.
+// Packs images, and prints the progress, the skipped images and the result. Returns: an ExitCode.
 int run_packing(const std::string& source, const std::string& output,
                 const PackingArguments& arguments, Console& console);
 

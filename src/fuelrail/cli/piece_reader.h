@@ -28,7 +28,7 @@ class PieceReader {
   // The first 64 KiB of a long record. Lifetime: valid until the next call. Errors: the source's.
   Bytes head(uint64_t i);
 
-  // Passes all of a long record to `take`, piece by piece, and then checks its checksum. Errors:
+  // Passes a whole long record to `take`, piece by piece, and then verifies its checksum. Errors:
   // the source's and CorruptError, both with the record's place; Interrupted; those that `take`
   // throws.
   void read(uint64_t i, const std::function<void(Bytes piece)>& take);
@@ -38,7 +38,7 @@ class PieceReader {
 
   const Container& container_;
   std::vector<const RecordFile*> files_;  // the files that have long records
-  uint64_t longest_;                      // bytes of the longest record that is read at once
+  uint64_t longest_;                      // records of more bytes are read in pieces
   std::vector<std::byte> piece_;
 };
 

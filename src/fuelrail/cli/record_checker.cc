@@ -54,7 +54,7 @@ CheckedRecord RecordChecker::check(uint64_t i) {
   } catch (Error& error) {
     checked.finding = finding_at(i, error);
     checked.finding->in_image = record_is_read;
-  } catch (const Interrupted&) {           // the waiting thread stops, too
+  } catch (const Interrupted&) {           // the waiting thread also stops
   } catch (const std::exception& error) {  // std::bad_alloc: the image's header claims a huge size
     IoError refused("cannot check the record", {.found = error.what()});
     checked.finding = finding_at(i, refused);

@@ -17,14 +17,14 @@
 namespace fuelrail::cli {
 
 struct Finding {
-  std::string text;     // one line, with the record's place
-  std::string problem;  // the problem
+  std::string text;     // the printed line, with the place
+  std::string problem;  // for --json
   std::string path;
   std::optional<uint64_t> record{};
   std::optional<uint64_t> offset{};
   std::optional<uint64_t> skipped_bytes{};  // only for damaged framing
   bool unread = false;                      // could not be read; not known to be damaged
-  bool in_image = false;                    // the record was read, but its image is bad
+  bool in_image = false;                    // the record could be read, but its image is bad
 };
 
 Finding finding_of(const Error& error);
@@ -35,7 +35,7 @@ struct CheckedRecord {
   uint32_t tolerated = 0;            // oddities that decoding tolerated (decode/decoder.h)
 };
 
-// Reads records and checks all that can be checked. One checker per thread.
+// Reads records, and checks everything that can be checked. One checker per thread.
 class RecordChecker {
  public:
   // Lifetime: the container outlives the checker.

@@ -1,4 +1,4 @@
-// The facts of one record, for `ls`, `info` and `cat`.
+// Information about one record, for `ls`, `info` and `cat`.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,15 @@ struct RecordInfo {
   std::vector<double> labels;
   std::string class_name;          // empty when unknown
   std::optional<ImageInfo> image;  // empty if the record has no readable image
-  uint64_t content_bytes = 0;      // size of `content`, also if `is_long`
-  Bytes content;  // the first encoded image, else the first field; valid until the next `inspect`;
-                  // empty if `is_long`
-  bool is_long = false;  // only the beginning was read, and no checksum verified
+  uint64_t content_bytes = 0;      // size of `content`, even if `is_long`
+  Bytes content;         // the field of content_field (opening.h); valid until the next `inspect`;
+                         // empty if `is_long`
+  bool is_long = false;  // only the beginning was read, and no checksum was verified
 };
 
-// As read_sample, for commands that continue with the next record after an error. Errors: those of
-// read_sample; IoError, with the record's place, if memory for this record is refused; Interrupted.
+// As read_sample, but for commands that continue with the next record after an error. Errors: those
+// of read_sample; IoError, with the record's place, if there is not enough memory for the record;
+// Interrupted.
 void read_record(const Container& container, uint64_t i, std::vector<std::byte>& framed,
                  Sample& out);
 
@@ -36,11 +37,11 @@ class RecordInspector {
   explicit RecordInspector(const Container& container)
       : container_(container), pieces_(container) {}
 
-  // Reads record i; only the beginning of a long record (piece_reader.h). Errors: those of
+  // Reads record i, or only its beginning if it is long (piece_reader.h). Errors: those of
   // read_record.
   RecordInfo inspect(uint64_t i);
 
-  // Reads long records.
+  // The reader of long records.
   PieceReader& pieces() { return pieces_; }
 
  private:

@@ -23,11 +23,11 @@ Examples:
   fuelrail recover broken.{1} good.{1}
   fuelrail recover cut.{2} good.{2}
 
-Every readable record of IN is copied to OUT; IN is not changed. Damage is skipped up to the next
-record. If the format has a table at the beginning of the file, the table must be intact; the end of
-the file may be missing. Records with a wrong checksum are skipped, if their checksums are known
-from the sidecar or the file. Class names and keys are kept from a sidecar and an index that belong
-to IN.
+Every readable record of IN is copied to OUT; IN is not changed. Damaged bytes are skipped up to the
+next record. If the format has a table at the beginning of the file, the table must be intact; the
+end of the file may be missing. If checksums are known from the sidecar or the file, records with a
+wrong checksum are skipped. Class names and keys are copied from IN's sidecar and index, if these
+belong to IN.
 
 Standard output lists all losses with their places in IN. The exit code is 1 if anything is lost,
 else 0. If no record can be read, nothing is written.
@@ -41,7 +41,7 @@ std::string text_of(const std::string& source, const Damage& loss) {
   return fmt::format("{}: {}offset {}: {}{}", source, record, loss.offset, loss.reason, bytes);
 }
 
-// How much of the source is missing in the output.
+// Reports how many records of the source are missing in the output.
 std::string lost_text(const pack::Recovery& recovery) {
   if (recovery.lost_records) {
     const uint64_t before = recovery.file.records + *recovery.lost_records;

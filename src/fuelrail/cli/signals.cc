@@ -10,7 +10,7 @@ namespace fuelrail::cli {
 namespace {
 
 std::atomic<int> noted{0};
-static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not wait");
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler must not wait for a lock");
 
 int exit_code_of(int signal) { return kSignalled + signal; }
 

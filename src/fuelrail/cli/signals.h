@@ -11,7 +11,7 @@ namespace fuelrail::cli {
 // Thrown when a command notices that it was interrupted.
 class Interrupted : public std::exception {
  public:
-  // `outcome`: what happens to unfinished output; empty if there is none.
+  // `outcome`: tells the user what happens to unfinished output; empty if there is no output.
   explicit Interrupted(std::string outcome = "") : outcome_(std::move(outcome)) {}
   const std::string& outcome() const { return outcome_; }
 
@@ -19,11 +19,12 @@ class Interrupted : public std::exception {
   std::string outcome_;
 };
 
-// During its lifetime an interrupt (Ctrl-C or SIGTERM) sets a flag instead of ending the process,
-// and a write to a closed pipe or past a file size limit makes `write` return an error. Ctrl-C as a
-// second interrupt ends the process; a second SIGTERM does not, because coreutils' `timeout` sends
-// it twice. The destructor restores all handlers, because Python calls commands, too. A signal that
-// was ignored before stays ignored. At most one scope at a time per process.
+// During the lifetime of a scope, an interrupt (Ctrl-C or SIGTERM) sets a flag instead of ending
+// the process, and `write` returns an error for a closed pipe or a file beyond its size limit. If
+// the second interrupt is a Ctrl-C, it ends the process. If it is a SIGTERM, it does not, because
+// coreutils' `timeout` sends SIGTERM twice. The destructor restores all handlers, because Python
+// also calls commands. A signal that was ignored before stays ignored. At most one scope at a time
+// per process.
 class SignalScope {
  public:
   SignalScope();
@@ -40,7 +41,8 @@ class SignalScope {
 // Whether an interrupt has arrived since the scope began. Threads: any.
 bool interrupted();
 
-// The exit code that a shell reports for a command ended by this signal. Requires: interrupted().
+// The exit code that a shell reports for a command that the noted signal ended. Requires:
+// interrupted().
 int interrupted_exit_code();
 
 void throw_if_interrupted();

@@ -19,7 +19,7 @@ namespace {
   throw InvalidArgumentError(failure, {.expected = expected, .found = fmt::format("'{}'", found)});
 }
 
-// The position of a slice's index, clipped to [0, records]; `otherwise` if it is empty.
+// The position of one end of a slice, clipped to [0, records]; `otherwise` if `text` is empty.
 uint64_t bound(std::string_view text, uint64_t records, uint64_t otherwise,
                std::string_view whole) {
   if (text.empty()) return otherwise;
@@ -113,8 +113,8 @@ std::string with_formats(std::string help) {
       {"{schemas}", schemas},
       {"{existing}",
        "If OUT, its index or its sidecar already exists, the command does nothing and exits with "
-       "code 3,\nunless --overwrite is given: then the old file is replaced once the new one is "
-       "completely on the\ndisk."}};
+       "code 3.\nWith --overwrite, the old file is replaced once the new one is completely on the "
+       "disk."}};
   for (const auto& [token, value] : tokens) {
     for (size_t at = help.find(token); at != help.npos; at = help.find(token)) {
       help.replace(at, token.size(), value);

@@ -61,7 +61,8 @@ Stats difference(const Stats& now, const Stats& before) {
   return stats;
 }
 
-// The next batch, across epochs. Errors: those of `watch` and of the loader.
+// The next batch, from the next epoch if the current one has ended. Errors: those of `watch` and of
+// the loader.
 Batch next_batch(Loader& loader, const std::function<void()>& watch) {
   for (;;) {
     Engine::Next next = loader.next_for(kWatchInterval);
@@ -76,7 +77,7 @@ struct HeldRecord {
   std::vector<std::byte> framed;
 };
 
-// Runs a worker of its own on held records, into a few rows of its own.
+// Decodes held records with its own worker into its own few rows.
 class Decoding {
  public:
   Decoding(const std::shared_ptr<const Container>& container, const LoaderJob& job)
@@ -90,7 +91,7 @@ class Decoding {
 
   // Returns: the error, or null.
   std::exception_ptr decode(const HeldRecord& held, uint64_t position) {
-    slot_->arena().clear();  // of the variable-length rows, which nobody reads
+    slot_->arena().clear();  // drops values of variable length, which are not read
     Task task{.entry = {.record = held.record, .position = position},
               .framed = held.framed,
               .batch = &batch_,

@@ -30,15 +30,15 @@ struct LoaderSpeed {
   uint64_t records = 0;
   uint64_t batches = 0;
   double seconds = 0;
-  double first_batch_seconds = 0;  // construction to first batch, not in `seconds`
+  double first_batch_seconds = 0;  // from construction to the first batch; not in `seconds`
   double cpu_seconds = 0;          // CPU time of the whole process during `seconds`
-  Stats stats{};                   // only of this time
+  Stats stats{};                   // of `seconds` only
   uint64_t bad_records = 0;        // skipped; each counted once
 };
 
-// Takes batches and releases each at once. The clock starts at the first batch, so that equally
-// many batches are prefetched at its start and at its end. `epochs`: ends after this many times the
-// batches of one epoch. Errors: the loader's.
+// Takes batches from a loader, and releases each at once. The clock starts after the first batch,
+// so that the same number of batches is prefetched when it starts and when it stops. `epochs`: the
+// measurement ends after as many batches as this number of epochs has. Errors: the loader's.
 LoaderSpeed measure_loader(std::shared_ptr<const Container> container, const LoaderJob& job,
                            const Duration& duration, const Watch& watch);
 
@@ -48,13 +48,13 @@ struct LimitSpeed {
   uint64_t held = 0;        // records in memory, used repeatedly
   uint64_t unusable = 0;    // records that were tried but are unreadable or damaged
   double mean_bytes = 0;    // of the held records
-  double shorter_side = 0;  // median over the images; 0 if they are not images
+  double shorter_side = 0;  // median of the images; 0 if the records are not images
 };
 
-// Measures the same number of threads doing only the workers' part (checking, decoding, transforms)
-// on records held in memory and spread evenly over the dataset: no storage, order, queue or batch
-// memory. Requires: job.loading.engine.threads is set. Errors: the error of the first record if no
-// record can be used; IoError if a thread cannot start.
+// Measures the speed of job.loading.engine.threads threads that do only the workers' part
+// (checking, decoding, transforms) on records held in memory and spread evenly over the dataset,
+// without storage, order, queue or batch memory. Requires: job.loading.engine.threads is set.
+// Errors: the error of the first record if no record can be used; IoError if a thread cannot start.
 LimitSpeed measure_limit(const std::shared_ptr<const Container>& container, const LoaderJob& job,
                          double seconds, const Watch& watch);
 

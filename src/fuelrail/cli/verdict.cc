@@ -8,18 +8,18 @@ namespace fuelrail::cli {
 namespace {
 
 constexpr double kCentralPart = 0.875;   // side of the usual validation crop, relative to the image
-constexpr double kMuchLarger = 1.25;     // than the size that crops need
-constexpr double kLeastOwnShare = 0.75;  // of the CPU time that busy threads should get
+constexpr double kMuchLarger = 1.25;     // times the size that crops need
+constexpr double kLeastOwnShare = 0.75;  // of the CPU time that busy threads need
 constexpr double kBusyThread = 0.75;     // share of the time above which a thread counts as busy
 
 std::string after_storage(const Measured& measured) {
   if (measured.remote) {
-    return "Storage limits the speed: copy the data to a local disk, or give the loader more "
-           "prefetch";
+    return "Storage limits the speed: copy the data to a local disk, or increase the loader's "
+           "`prefetch`";
   }
   return std::string(
-             "Storage limits the speed: use a faster disk, more memory for the page cache, or ") +
-         (measured.crop > 0 ? "pack with --resize for smaller records" : "smaller records");
+             "Storage limits the speed: use a faster disk, add memory for the page cache, or ") +
+         (measured.crop > 0 ? "pack with --resize for smaller records" : "use smaller records");
 }
 
 // The suggestion if the threads use all of their processors.
@@ -43,7 +43,7 @@ std::string after_work(const Measured& measured) {
   return "Decoding limits the speed, and the images are not too large: only more processors help";
 }
 
-// Whether the threads have work but do not get the processors for it.
+// Whether the threads have work but get too little processor time for it.
 bool shared_processors(const Measured& measured) {
   const LoaderSpeed& loader = measured.loader;
   const double busy = busy_share(loader.stats.process) * measured.threads * loader.seconds;
@@ -63,8 +63,8 @@ Verdict judge(const Measured& measured) {
   if (measured.loader.stats.limit == "fetch") {
     if (!reading_thread_is_busy(measured)) return {"storage", after_storage(measured)};
     return {"reading",
-            "The reading thread limits the speed, not storage: it is busy all the time; use fewer "
-            "and longer records"};
+            "The reading thread, not storage, limits the speed: it is always busy; use fewer and "
+            "longer records"};
   }
   if (shared_processors(measured)) {
     return {"processors",

@@ -76,9 +76,10 @@ class Verification {
     }
     if (!format.damage_hides_rest) {
       throw InvalidArgumentError(
-          fmt::format("damage in {} files hides no other record", format.name),
+          fmt::format("--recover does not apply to {} files, where damage hides no other records",
+                      format.name),
           {.path = dataset.uri,
-           .remedy = "Leave out --recover: every record is checked even if others are damaged. " +
+           .remedy = "Omit --recover: every record is checked even if others are damaged. " +
                      recovery_of(dataset.uri)});
     }
     check_schema(dataset.uri, dataset.schema, &format);
@@ -107,14 +108,14 @@ class Verification {
       offer_recovery(format_ != nullptr ? arguments_.dataset.uri : error.detail().path);
     }
     if (!arguments_.recover && format_ != nullptr && format_->damage_hides_rest) {
-      console_.say(
-          "nothing after the damage was read; --recover also reads what follows the damage");
+      console_.say("nothing after the damage was read; --recover also reads the records after it");
       offer_recovery(arguments_.dataset.uri);
     }
     return nullptr;
   }
 
-  // A sidecar that opening ignored is a finding, because its checksums were not used.
+  // Reports a sidecar that was ignored when the file was opened, because its checksums were not
+  // used.
   void check_sidecars(const Container* container) {
     if (arguments_.dataset.ignores_sidecar) return;
     if (container == nullptr) return check_sidecar_beside(arguments_.dataset.uri, true);
@@ -129,7 +130,7 @@ class Verification {
     }
   }
 
-  // `unused`: the sidecar is not in use, but not because opening ignored it as unfit.
+  // `unused`: the sidecar was not used, but for a reason other than that it does not fit.
   void check_sidecar_beside(const std::string& data_uri, bool unused) {
     const std::string uri = sidecar_uri(data_uri);
     if (!file_system_for(uri).stat(uri)) return;
@@ -138,27 +139,27 @@ class Verification {
       sidecar->verify();
       if (unused) return check_ends(data_uri, *sidecar);
       const FileIdentity now = identify(*file_system_for(data_uri).open(data_uri));
-      throw CorruptError(sidecar->identity() == now
-                             ? "the sidecar does not match the file's records"
-                             : "the sidecar does not belong to the file",
-                         {.path = uri,
-                          .remedy = "If no record is damaged, move the sidecar away and make a new "
-                                    "one with 'fuelrail index'"});
+      throw CorruptError(
+          sidecar->identity() == now ? "the sidecar does not match the file's records"
+                                     : "the sidecar does not belong to the file",
+          {.path = uri,
+           .remedy = "If no record is damaged, move the sidecar away and build a new "
+                     "one with 'fuelrail index'"});
     });
   }
 
-  // Damage at the ends may be outside of records, where no checksum covers it.
+  // Checks the first and last 4 KiB of the file, where damage may be outside of all records and
+  // thus not covered by a checksum.
   void check_ends(const std::string& data_uri, const Sidecar& sidecar) {
     check_that([&] {
       const FileIdentity now = identify(*file_system_for(data_uri).open(data_uri));
       const ChangedEnds changed = changed_ends(sidecar.identity(), now);
       if (sidecar.identity().size_bytes != now.size_bytes || !changed.any()) return;
-      throw CorruptError(
-          fmt::format("the {} 4 KiB of the file have changed since its sidecar was made",
-                      changed.first && changed.last ? "first and the last"
-                      : changed.first               ? "first"
-                                                    : "last"),
-          {.path = data_uri, .remedy = "Restore the file"});
+      throw CorruptError(fmt::format("the {} 4 KiB of the file changed after its sidecar was built",
+                                     changed.first && changed.last ? "first and the last"
+                                     : changed.first               ? "first"
+                                                                   : "last"),
+                         {.path = data_uri, .remedy = "Restore the file"});
     });
   }
 
@@ -221,7 +222,7 @@ class Verification {
     }
   }
 
-  // `uri`: a file with damage that `recover` skips, if its format supports that.
+  // Remembers the first damaged file whose format `recover` supports.
   void offer_recovery(const std::string& uri) {
     const FileFormat* format = find_format(uri);
     const bool offered = format != nullptr && can(*format, FormatWork::kSalvage);
@@ -301,9 +302,9 @@ the sidecar and the index belong to the file. The exit code is 1 if anything is 
 something could not be read.
 
 With --decode, oddities that decoding tolerates (stray bytes, a missing end) are counted. They are
-not damage, but changed bytes inside a JPEG may cause only an oddity, or nothing at all: only a
-checksum finds them. For opaque records, only the checksums can be checked. With --schema {schema}
-the images of a packed folder are checked, without it every record of the file.
+not reported as damage. However, changed bytes inside a JPEG may cause only an oddity, or not even
+that: only a checksum detects them. For opaque records, only the checksums can be checked. With
+--schema {schema}, the images of a packed folder are checked; without it, every record of the file.
 
 Examples:
   fuelrail verify train.{1}
@@ -315,7 +316,7 @@ std::vector<Option> options_of(VerifyArguments& arguments) {
       {dataset_options(arguments.dataset),
        {{"--decode", &arguments.decode, "Also decode every image"},
         {"--recover", &arguments.recover,
-         "Continue after damage that hides the records behind it, and report the skipped bytes"},
+         "Continue after damage that hides the following records, and report the skipped bytes"},
         threads_option(arguments.threads, "read and check"),
         json_option(arguments.json),
         quiet_option(arguments.quiet)}});

@@ -12,7 +12,7 @@
 namespace fuelrail {
 namespace {
 
-// Empty if that part of the sidecar is damaged, so that it proves nothing.
+// The record's CRC-32 in the sidecar; empty if that part of the sidecar is damaged.
 std::optional<uint32_t> known_crc(const Sidecar& sidecar, uint64_t i) {
   try {
     return sidecar.payload_crc(i);
@@ -23,16 +23,15 @@ std::optional<uint32_t> known_crc(const Sidecar& sidecar, uint64_t i) {
 
 [[noreturn]] void throw_changed_ends(const std::string& uri, const Sidecar& old) {
   throw CorruptError(
-      "the file's first or last 4 KiB changed after its sidecar was built, and without "
-      "checksums damage cannot be ruled out",
+      "the first or last 4 KiB of the file changed after its sidecar was built; there are no "
+      "checksums to compare, so the file may be damaged",
       {.path = uri,
        .remedy = fmt::format("Restore the file; if the change was intended, move {} away first",
                              old.uri())});
 }
 
 // Errors: CorruptError if the file's payloads differ from those that the old sidecar was built
-// from. An old sidecar without checksums cannot tell, so it must at least match both ends of the
-// file.
+// from. If the old sidecar has no checksums, it must at least match both ends of the file.
 void refuse_damage(const std::string& uri, const StoredSidecar& stored, const SidecarWriter& now) {
   const Sidecar& old = *stored.sidecar;
   if (!old.has_table()) return;  // the file's own checksums were verified

@@ -12,30 +12,30 @@
 namespace fuelrail {
 
 struct BuildSidecarOptions {
-  // Reads the whole file. If the format stores no checksums, the CRC-32 of every payload goes into
-  // the sidecar. If it does (FFRecord), its checksums are verified here; reading a record always
-  // uses them.
+  // Whether to read the whole file for checksums. For a format without its own checksums, the
+  // CRC-32 of every payload goes into the sidecar. For a format with checksums (FFRecord), they are
+  // verified here; reading a record always uses them.
   bool checksums = true;
-  ScanProgress progress{};  // Default: never called.
+  ScanProgress progress{};  // Default: no reports.
   Warn warn{};
 };
 
-// Rebuilds the sidecar of `uri` and replaces the existing one. Class names, and sections that
-// cannot be rebuilt, are copied from the old sidecar.
+// Builds the sidecar of `uri` again and replaces the old one. Sections that cannot be rebuilt, such
+// as class names, are copied from the old sidecar.
 //
-// With `checksums`, a damaged record is not accepted as correct: if a record's checksum differs
-// from the one in the old sidecar or in the file's own table, a CorruptError is thrown and the old
-// sidecar stays.
+// With `checksums`, damage is never recorded as correct: if a record's checksum differs from the
+// one in the old sidecar or in the file's own table, a CorruptError is thrown and the old sidecar
+// is kept.
 //
-// Returns: where the sidecar was written. Errors: those of opening the file; UnsupportedError for
-// anything without a sidecar (a folder, a format that fuelrail does not read); CorruptError also
-// when the file named X.frx is not a sidecar of this file (that file is never overwritten);
-// StateError when the file or its sidecar changes meanwhile; IoError when the sidecar cannot be
-// written anywhere.
+// Returns: where the sidecar was written. Errors: those of opening the file; UnsupportedError if
+// `uri` cannot have a sidecar (a folder, a format that fuelrail does not read); CorruptError as
+// described above, and if X.frx is not a sidecar of this file (it is never overwritten); StateError
+// if the file or its sidecar changes during the call; IoError if the sidecar cannot be written
+// anywhere.
 SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions& options = {});
 
 // The part of `build_sidecar` that depends on the format. `make` owns the source and the objects
-// that `rules` refers to, so keep the two together.
+// that `rules` refers to, so keep `make` while `rules` is in use.
 struct SidecarRecipe {
   SidecarRules rules;
   std::function<SidecarWriter(const BuildSidecarOptions&)> make;

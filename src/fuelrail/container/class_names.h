@@ -1,5 +1,5 @@
-// The names of a dataset's classes, by label: reading, comparing and looking them up. Files that
-// are packed or opened with the same table of names have the same label numbers.
+// Reads and compares class names (the names of a dataset's labels), and finds the label of a name.
+// Files that are packed or opened with the same class names have the same label numbers.
 #pragma once
 
 #include <cstddef>
@@ -15,22 +15,22 @@
 
 namespace fuelrail {
 
-// The class names of the file `uri`. For a dataset that `open_container` recognizes by its name (a
-// `.rec`, a folder ...), its own class names. Any other file is read as text: one name per line,
-// class 0 first. Spaces around a name, carriage returns and empty lines at the end are ignored.
-// Errors: NotFoundError; IoError; CorruptError, with the line number, for an empty line or a
-// repeated name, and for a file that is not text; InvalidArgumentError for a file without class
-// names; those of open_container.
+// Reads class names from `uri`. If `uri` is a dataset that `open_container` recognizes by its name
+// (such as a `.rec` or a folder), returns the dataset's class names. Any other file is read as
+// text: one name per line, class 0 first. Spaces around a name, carriage returns and empty lines at
+// the end are ignored. Errors: NotFoundError; IoError; CorruptError for a file that is not text
+// and, with the line number, for an empty line or a repeated name; InvalidArgumentError if there
+// are no class names; those of open_container.
 std::vector<std::string> read_class_names(const std::string& uri, const OpenOptions& options = {});
 
 // Parses a text as `read_class_names` does. `uri` names the text in errors.
 std::vector<std::string> parse_class_names(std::string_view text, const std::string& uri);
 
-// Errors: InvalidArgumentError for an empty name or a repeated one.
+// Checks a table of class names. Errors: InvalidArgumentError for an empty or a repeated name.
 void check_class_names(std::span<const std::string> names);
 
-// The first difference between two tables of class names, in the words of an error. Empty: the
-// tables are equal.
+// The first difference between two tables of class names, as texts for an error. `first_difference`
+// returns an empty optional if the tables are equal.
 struct ClassDifference {
   std::string expected;  // "'bee' as class 1"
   std::string found;     // "'cat' as class 1", "no class 1: the last class is 0"
@@ -38,8 +38,8 @@ struct ClassDifference {
 std::optional<ClassDifference> first_difference(std::span<const std::string> expected,
                                                 std::span<const std::string> found);
 
-// Errors: InvalidArgumentError with `failure` and the first difference, unless the container's
-// class names are `names`. `path` names the container.
+// Checks that the container's class names are `names`. Errors: InvalidArgumentError with the text
+// `failure`, the container's `path` and the first difference.
 void check_same_classes(std::span<const std::string> names, const Container& container,
                         const std::string& failure, const std::string& path);
 
@@ -50,7 +50,7 @@ class ClassLabels {
 
   std::optional<size_t> find(std::string_view name) const;
 
-  // The remedy for a name that is not in the table.
+  // The remedy in an error about a name that is not in the table.
   std::string remedy_for(const std::string& name) const;
 
  private:

@@ -31,7 +31,8 @@ std::string describe(const Schema& schema) {
 void check_part_schema(const Container& part, size_t number, const Schema& expected) {
   if (part.schema() == expected) return;
   throw InvalidArgumentError(
-      fmt::format("part {} cannot be joined to the parts before it: their fields differ", number),
+      fmt::format("part {} cannot be joined to the parts before it: it has different fields",
+                  number),
       {.path = path_of(part),
        .expected = describe(expected),
        .found = describe(part.schema()),
@@ -92,8 +93,9 @@ class Concat final : public Container {
     if (!part.classes().empty()) {
       check_same_classes(
           classes_, part,
-          fmt::format("part {} cannot be joined to the parts before it: their class names differ",
-                      number),
+          fmt::format(
+              "part {} cannot be joined to the parts before it: it has different class names",
+              number),
           path_of(part));
     }
     records_.add(part.size());

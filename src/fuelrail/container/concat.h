@@ -1,4 +1,4 @@
-// Several containers as one: the records of the first, then those of the second, and so on.
+// Joins containers into one, with the records of the first, then those of the second, and so on.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,14 @@
 
 namespace fuelrail {
 
-// Finds a record in O(log parts). Ids and places are those of the parts. Class names are those of
-// the first part that has any. A single part is returned unchanged. Errors: InvalidArgumentError
-// when `parts` is empty, when schemas differ, or when two parts have different class names.
+// Returns one container with the records of all parts, in order. Ids and places are those of the
+// parts. The class names are those of the first part that has any. Finding a record takes O(log
+// parts). A single part is returned unchanged. Errors: InvalidArgumentError if `parts` is empty, if
+// schemas differ, or if two parts have different class names.
 std::shared_ptr<const Container> concat(std::vector<std::shared_ptr<const Container>> parts);
 
-// The containers that `concat` joined; empty for any other container. Lifetime: that of the
-// container.
+// The parts of a container that `concat` built; empty for any other container. Lifetime: valid
+// while the container exists.
 std::span<const std::shared_ptr<const Container>> parts_of(const Container& container);
 
 }  // namespace fuelrail

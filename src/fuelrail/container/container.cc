@@ -22,7 +22,7 @@ void check_length(const Extent& extent, uint64_t max_record_bytes) {
                       .expected = fmt::format("at most {} bytes", max_record_bytes),
                       .found = fmt::format("{}", extent.length),
                       .remedy = "If the length is correct, raise the loader's `max_record_bytes`, "
-                                "or write its bytes to a file with 'fuelrail cat'"});
+                                "or write the record to a file with 'fuelrail cat'"});
 }
 
 void read_sample(const Container& container, uint64_t i, std::vector<std::byte>& framed,

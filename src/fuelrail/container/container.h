@@ -23,21 +23,23 @@ struct Extent {
   uint64_t length = 0;
 };
 
-// A record's place as shown to users: in error messages, in `ls`, in Sample.place in Python.
+// A record's place as shown to users: in error messages, in the output of `ls`, and as Sample.place
+// in Python.
 struct Place {
   std::string path;
-  uint64_t record = 0;  // index in that file or folder, not in a Concat or Subset around it
+  uint64_t record = 0;  // its index in this file or folder, not in a Concat or Subset
   uint64_t offset = 0;
 
   ErrorDetail detail() const { return {.path = path, .record = record, .offset = offset}; }
 };
 
-// Identifies content: equal for copies of a file under any path, different when records were added,
-// removed or reordered. Never computed from a path or a time. fingerprint.h describes the
-// computation, also for Concat and Subset.
+// Identifies content: copies of a file have equal fingerprints under any path, and adding, removing
+// or reordering records of different lengths changes the fingerprint. Computed only from the number
+// and the lengths of the records, never from a path or a time. fingerprint.h describes the
+// computation, including that for Concat and Subset.
 struct Fingerprint {
   uint64_t records = 0;
-  uint64_t bytes = 0;     // sum of the extents' lengths; for a Subset, its parent's
+  uint64_t bytes = 0;     // sum of the extents' lengths; of a Subset, the parent's sum
   uint32_t checksum = 0;  // CRC-32 of the lengths as u64 little-endian, in order
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
@@ -54,15 +56,15 @@ class Container {
 
   // The location of record i. Requires: i < size(). Does not read the record. If knows_extent(i) is
   // false, the call queries the record's file, which may take as long as a read. Otherwise it reads
-  // at most a part of a large record table (a RecordIO sidecar's), usually once per 16,384
+  // at most a part of a large record table (in a RecordIO file's sidecar), usually once per 16,384
   // neighbouring records. Errors: CorruptError for a record longer than its format allows, so that
-  // a damaged table or a sparse file cannot cause a huge allocation; those of the record table;
-  // NotFoundError and IoError of the queried file.
+  // a damaged table or a sparse file cannot cause a huge allocation; errors of reading the record
+  // table; NotFoundError and IoError of querying the file.
   virtual Extent extent(uint64_t i) const = 0;
 
-  // Whether `extent` works without a call to the file system. If false, `extent` queries a file,
-  // which takes as long as a read on a network file system; get many such extents in parallel.
-  // Requires: i < size(). Default: true.
+  // Whether `extent(i)` needs no query of the record's own file. If false, it queries the file,
+  // which on a network file system takes as long as a read; call `extent` for many of these records
+  // in parallel. Requires: i < size(). Default: true.
   virtual bool knows_extent(uint64_t) const { return true; }
 
   // Checks and unframes the bytes of extent(i) and assigns each field of `out`, as a view where
@@ -72,13 +74,13 @@ class Container {
 
   virtual Place place(uint64_t i) const = 0;
 
-  // Computed at the first call, which may have to query every record, and then kept. If
-  // `keep_going` stops the computation, the next call starts over. No lock is held meanwhile, so
-  // `keep_going` may itself call `fingerprint`, as a signal handler that saves a state does.
-  // Errors: those of `extent`; StateError.
+  // Computed by the first call, which may have to query the file of every record, and kept for
+  // later calls. If `keep_going` stops the computation with a StateError, the next call starts
+  // over. No lock is held during the computation, so `keep_going` may itself call `fingerprint` (a
+  // signal handler that saves a state does so). Errors: those of `extent`; StateError.
   Fingerprint fingerprint(const KeepGoing& keep_going = {}) const;
 
-  // The class names, by label. Empty when the format and its sidecar have none.
+  // The class names, by label. Empty if neither the file nor its sidecar has any.
   virtual const std::vector<std::string>& classes() const = 0;
 
   // The name of the storage format, for display: "RecordIO", "FFRecord", "folder", "packed folder";
@@ -89,7 +91,8 @@ class Container {
   virtual bool verifies_checksums() const = 0;
 
  private:
-  // Threads: any; concurrent calls compute the same value. `keep_going` may be empty.
+  // Computes the fingerprint. Threads: any number at once; all of them compute the same value.
+  // `keep_going` may be empty.
   virtual Fingerprint make_fingerprint(const KeepGoing& keep_going) const = 0;
 
   mutable std::atomic<const Fingerprint*> fingerprint_ = nullptr;  // owned; set once
@@ -102,8 +105,8 @@ inline constexpr uint64_t kDefaultMaxRecordBytes = uint64_t{2} << 30;
 // Errors: CorruptError for an extent longer than `max_record_bytes`.
 void check_length(const Extent& extent, uint64_t max_record_bytes = kDefaultMaxRecordBytes);
 
-// Reads and parses one record, blocking. `framed` is the caller's buffer, to be reused between
-// calls. Errors: OutOfRangeError when i >= size(); those of check_length, read and parse.
+// Reads and parses record i; blocks. `framed` is a buffer that the caller can reuse for the next
+// call. Errors: OutOfRangeError if i >= size(); those of check_length, of reading and of `parse`.
 void read_sample(const Container& container, uint64_t i, std::vector<std::byte>& framed,
                  Sample& out);
 

@@ -13,7 +13,7 @@ struct Damage {
   uint64_t offset = 0;               // of the first skipped byte
   uint64_t skipped_bytes = 0;        // 0: the file is truncated at `offset`
   std::optional<uint64_t> record{};  // the first lost record, if its number is known
-  std::string reason{};              // one clause
+  std::string reason{};              // what failed, as in an error text
 };
 
 using ReportDamage = std::function<void(const Damage&)>;

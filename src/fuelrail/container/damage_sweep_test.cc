@@ -1,6 +1,6 @@
 // Changes every byte of small record files and of their sidecars, and truncates them at every
-// length. Each read must then give the original data or an error, never other data or another
-// number of records.
+// length. Each read must then give the original data or an error, never different data or a
+// different number of records.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

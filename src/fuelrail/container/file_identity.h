@@ -1,4 +1,4 @@
-// Identifies the data file of a sidecar: the file's size, and the checksums of both its ends.
+// Identifies a sidecar's data file by its size and by the checksums of its two ends.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct FileIdentity {
 };
 FileIdentity identify(const Source& data);
 
-// The identity of a file of `size_bytes` with these first and last 4 KiB (or, if shorter, all of
-// it).
+// The identity of a file of `size_bytes` whose first and last 4 KiB are `first` and `last`. If the
+// file is shorter than 4 KiB, `first` and `last` are both the whole file.
 FileIdentity identity_of_ends(uint64_t size_bytes, Bytes first, Bytes last);
 
 // The identity of a file that is still being written, so that its sidecar can be written before the
@@ -35,7 +35,7 @@ struct ChangedEnds {
 
   bool any() const { return first || last; }
   bool both() const { return first && last; }
-  // Whether these bytes of a file of `size` overlap a changed end.
+  // Whether `length` bytes at `offset`, in a file of `size` bytes, overlap a changed end.
   bool touch(uint64_t offset, uint64_t length, uint64_t size) const {
     return (first && offset < kIdentityBytes) || (last && offset + length + kIdentityBytes > size);
   }

@@ -67,7 +67,7 @@ std::string alternatives(std::vector<std::string> texts) {
   return texts.empty() ? last : fmt::format("{} or {}", fmt::join(texts, ", "), last);
 }
 
-// A file of another kind that was opened by mistake: its first bytes, its name, and the remedy.
+// A file of a different kind that was opened by mistake: its first bytes, its name, and the remedy.
 struct Stranger {
   FileSignature signature;
   const char* name;
@@ -246,13 +246,13 @@ void check_schema(const std::string& uri, const std::string& schema, const FileF
     if (!other->schema.name.empty()) with_schemas.emplace_back(other->extension);
   }
   throw InvalidArgumentError(
-      fmt::format("only {} files take a schema", alternatives(std::move(with_schemas))),
+      fmt::format("a schema can be given only for {} files", alternatives(std::move(with_schemas))),
       {.path = uri, .found = schema, .remedy = "Omit the schema"});
 }
 
 void check_root(const std::string& uri, const std::string& root) {
   if (root.empty() || is_list_name(uri)) return;
-  throw InvalidArgumentError("only a list of images takes a root",
+  throw InvalidArgumentError("`root` can be given only for a list of images",
                              {.path = uri, .found = root, .remedy = "Omit the root"});
 }
 

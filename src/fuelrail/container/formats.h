@@ -1,5 +1,5 @@
-// The table of file formats. A format consists of a row here and a source folder of its own.
-// Folders of files are not in the table, because they are not recognized by a name.
+// The table of file formats. Each format has a row in the table and its own source folder. Folders
+// of files are not in the table, because a folder is not recognized by its name.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct FileSignature {
 struct FormatSchema {
   std::string_view name{};
   std::string_view meaning{};  // describes such a file: "a packed folder ..."
-  std::string_view reader{};   // the Python class for such files, if any
+  std::string_view reader{};   // the Python class for such files; may be empty
 };
 
 // Only `extension` and `name` are required. A command that needs a missing entry reports an error.
@@ -39,7 +39,7 @@ struct FileFormat {
   std::string_view extension;  // of file names, in lower case: ".rec"
   std::string_view name;       // "RecordIO"
   FileSignature signature{};
-  std::string_view reader{};  // the Python class that reads any record, if any
+  std::string_view reader{};  // the Python class that reads records of any length; may be empty
   FormatSchema schema{};
 
   // The index's extension, which replaces `extension`. If given, writers get a sink for an index.
@@ -56,22 +56,23 @@ struct FileFormat {
   // Rebuilds a file's sidecar.
   SidecarRecipe (*sidecar_recipe)(std::shared_ptr<const Source> source, const Warn& warn) = nullptr;
 
-  // `expected`: the number of records to come, at least roughly. If the data sink is not empty, the
-  // file is resumed; a file too short to resume is emptied first.
+  // Creates a writer. `expected`: the exact or approximate number of records. If the data sink is
+  // not empty, the writer resumes that file; a file too short to resume is emptied first.
   std::unique_ptr<RecordFileWriter> (*make_writer)(const RecordFileSinks& sinks,
                                                    uint64_t expected) = nullptr;
 
-  // `max_payload_bytes`: the longest record that the output accepts.
+  // Opens a file for copying its records. `max_payload_bytes`: the longest record that the output
+  // accepts.
   std::unique_ptr<RecordStream> (*open_stream)(const std::string& uri, uint64_t max_payload_bytes,
                                                const OpenOptions& options) = nullptr;
 
-  // Opens the readable records of a damaged file and calls `report` for the rest. `progress`: of
-  // the first scan, if one is needed.
+  // Opens the readable records of a damaged file and calls `report` for the rest. `progress` is
+  // called during the first scan, if one is needed.
   Salvage (*open_damaged)(const std::string& uri, const ReportDamage& report,
                           const OpenOptions& options, const ScanProgress& progress) = nullptr;
 };
 
-// What can be done with the files of a format.
+// The operations that a format may support.
 enum class FormatWork : uint8_t { kOpen, kIndex, kWrite, kCopy, kSalvage };
 bool can(const FileFormat& format, FormatWork work);
 
@@ -88,16 +89,18 @@ std::string known_formats();
 // The format for a file name's extension, in upper or lower case; null if there is none.
 const FileFormat* find_format(std::string_view name);
 
-// As find_format. Errors: UnsupportedError for any other name, with a guess at the file's type from
-// its first bytes; those of FileSystem::open.
+// As find_format, but an unknown extension is an error. Errors: UnsupportedError, with a guess at
+// the file's type from its first bytes; those of FileSystem::open.
 const FileFormat& format_of_file(const std::string& uri);
 
-// The format of a record file, by its name with a lower-case extension. Errors:
+// The format of the record file `uri`, whose extension must be in lower case. Errors:
 // InvalidArgumentError for any other name, and for a name that is only an extension;
-// UnsupportedError if the format does not support `work`. Both list the extensions that do.
+// UnsupportedError if the format does not support `work`. Both errors list the extensions of
+// formats that support it.
 const FileFormat& format_for(FormatWork work, const std::string& uri);
 
-// Throws UnsupportedError: the format does not support `work`. Lists the extensions that do.
+// Throws UnsupportedError: the format does not support `work`. The error lists the extensions of
+// formats that support it.
 [[noreturn]] void throw_cannot(FormatWork work, const FileFormat& format, const std::string& uri);
 
 inline bool is_given(const Salvage& salvage) { return salvage.file != nullptr; }
@@ -108,7 +111,7 @@ bool is_given(const Pointer& pointer) {
 }
 [[noreturn]] void throw_not_given();
 
-// Calls `use`. Adds this file and the record to an error that has no path.
+// Returns use(). If `use` throws an Error without a path, adds `uri` and `record` to the error.
 template <typename Use>
 auto naming(const std::string& uri, const Use& use, std::optional<uint64_t> record = {}) {
   try {
@@ -119,8 +122,9 @@ auto naming(const std::string& uri, const Use& use, std::optional<uint64_t> reco
   }
 }
 
-// Calls an entry of a row for this file; errors get the path as above. Errors: those of the entry;
-// StateError if the entry breaks its contract and returns nothing.
+// Calls a function of a format's row for this file, and adds the path to its errors as `naming`
+// does. Errors: those of the function; StateError if the function returns nothing, which is a bug
+// in it.
 template <typename Entry>
 auto given_by_row(const std::string& uri, const Entry& entry) {
   return naming(uri, [&] {
@@ -130,21 +134,23 @@ auto given_by_row(const std::string& uri, const Entry& entry) {
   });
 }
 
-// `X` for `X.rec`. Requires: the URI is one of the format's.
+// `X` for `X.rec`. Requires: `uri` has the format's extension.
 std::string stem_of(const std::string& uri, const FileFormat& format);
 
-// `X.idx` for `X.rec`. Requires: as stem_of, and the format has an index.
+// `X.idx` for `X.rec`. Requires: as for stem_of, and the format has an index.
 std::string index_uri_of(const std::string& uri, const FileFormat& format);
 
-// Errors: InvalidArgumentError unless `schema` is empty or one of `format`, which may be null.
+// Checks the option `schema`. `format` may be null. Errors: InvalidArgumentError unless `schema` is
+// empty or the schema of `format`.
 void check_schema(const std::string& uri, const std::string& schema, const FileFormat* format);
 
-// Errors: InvalidArgumentError for a root if `uri` is not named like a list of images.
+// Checks the option `root`. Errors: InvalidArgumentError unless `root` is empty or the name `uri`
+// is that of a list of images.
 void check_root(const std::string& uri, const std::string& root);
 
-// For tests: adds `row` to the end of the table for its lifetime. Lifetime: `row` outlives it.
-// Requires: one object at a time; no other thread uses the table while it is constructed or
-// destroyed.
+// For tests: adds `row` to the end of the table while the object exists. Lifetime: `row` outlives
+// the object. Requires: at most one object at a time; no other thread uses the table while the
+// object is constructed or destroyed.
 class LentFormat {
  public:
   explicit LentFormat(const FileFormat& row);

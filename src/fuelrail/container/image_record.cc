@@ -91,7 +91,7 @@ void append_image_record(uint64_t id, std::span<const float> labels, Bytes image
   out.insert(out.end(), image.begin(), image.end());
 }
 
-// --- What the records of a file are ---
+// --- The image records of a file ---
 
 void ImageRecordTally::add(Bytes begin) {
   ++records_;

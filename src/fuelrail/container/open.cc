@@ -15,8 +15,8 @@
 namespace fuelrail {
 namespace {
 
-// The first image in a folder or below it, skipping hidden names. Empty if there is none, and if a
-// folder cannot be read, because the caller only checks for images beside files that it can open.
+// The first image in a folder or below it, skipping hidden names. Empty if there is no image or if
+// a folder cannot be read, because the caller only checks for images beside files that it can open.
 std::string find_image(FileSystem& file_system, const std::string& folder, int depth) {
   constexpr int kMaxDepth = 8;
   std::vector<std::string> below;
@@ -49,7 +49,9 @@ std::string find_image(FileSystem& file_system, const std::string& folder, int d
       {.path = folder,
        .expected = fmt::format("only {} files, or one sub-folder of images per class", format.name),
        .found = fmt::format("{} and {}", file, other),
-       .remedy = "Open each file by its name, or move the other files away"});
+       .remedy = fmt::format("Open each file by its name, or move all files that are not {} files "
+                             "out of the folder",
+                             format.name)});
 }
 
 // The files directly in a folder whose format is joined in folders, sorted by name.
@@ -123,8 +125,8 @@ std::shared_ptr<const Container> open_container(const std::string& uri,
   std::shared_ptr<const Container> container =
       info->is_directory ? open_directory(file_system, uri, options) : open_file(uri, options);
   if (!options.classes.empty()) {
-    check_same_classes(options.classes, *container, "the class names differ from the given classes",
-                       uri);
+    check_same_classes(options.classes, *container,
+                       "the class names differ from the given class names", uri);
   }
   return container;
 }

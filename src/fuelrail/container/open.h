@@ -15,28 +15,29 @@ namespace fuelrail {
 struct OpenOptions {
   // How to read the records, if a file can be read in more than one way. "class_folders": the
   // FFRecord file is a packed folder with one sub-folder per class; its files are read as images
-  // with labels (ffrecord/packed_folder.h). Default: as the file itself describes them.
+  // with labels (ffrecord/packed_folder.h). Default: the content of the file decides.
   std::string schema{};
 
-  // For a list of images: the folder that relative paths start from. Default: the list's folder. An
-  // InvalidArgumentError for anything else.
+  // The folder that relative paths in a list of images start from. Default: the list's folder. If
+  // given for anything but a list of images, an InvalidArgumentError is thrown.
   std::string root{};
 
-  // Sidecars are neither read nor written. A record file is then scanned, and the data that only
-  // its sidecar holds is unavailable: class names (unless `classes` gives them) and payload
-  // checksums. Default: sidecars are read, and written if missing.
+  // If true, sidecars are neither read nor written. A record file is scanned instead, and the data
+  // that only its sidecar holds is unavailable: class names (unless `classes` gives them) and
+  // payload checksums. Default: sidecars are read, and written if missing.
   bool ignore_sidecar = false;
 
-  // The class names, by label. A folder or a list numbers its classes by this table, which may have
-  // more classes than they use (class_names.h). A record file whose sidecar is ignored takes these
-  // names. Any other file must have exactly these names. Default: the names that the dataset has.
+  // The class names, by label. A folder or a list takes its label numbers from these names and need
+  // not use all of them (class_names.h). A record file whose sidecar is ignored gets these names.
+  // Any other file must have exactly these names. Default: the dataset's own class names.
   std::vector<std::string> classes{};
 
-  Warn warn{};             // of an ignored sidecar, an unwritable cache
+  Warn warn{};             // about, for example, an ignored sidecar or an unwritable cache
   KeepGoing keep_going{};  // called while a file is scanned or a folder listed
 
-  // Called by the opening thread for each folder in a folder of images that cannot be read. True:
-  // skip the folder's contents (its class keeps its label). Default: the error is thrown.
+  // Called, by the opening thread, for each unreadable folder inside a folder of images. Return
+  // true to skip the unreadable folder's contents (its class keeps its label), or false to throw
+  // the error. Default: the error is thrown.
   std::function<bool(const IoError&)> leave_out{};
 };
 

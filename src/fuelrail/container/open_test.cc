@@ -145,18 +145,20 @@ TEST(OpenContainer, a_class_folder_that_is_not_among_the_given_names_is_refused)
   EXPECT_THAT(complaint(), HasSubstr("the folder 'beee' is not one of the classes: expected one of "
                                      "2 names. Did you mean 'bee'?"));
   write_file(directory / "cat/0.jpg", "x");
-  EXPECT_THAT(complaint(), HasSubstr("expected one of 2 names, found also 'cat'. "));
+  EXPECT_THAT(complaint(),
+              HasSubstr("expected one of 2 names, found other unknown folders: 'cat'. "));
 }
 
 TEST(OpenContainer, a_file_of_other_class_names_than_those_given_is_refused_with_the_first) {
   const TemporaryDirectory directory;
   const std::filesystem::path golden = FUELRAIL_SOURCE_DIR "/tests/golden/recordio/part0.rec";
   std::filesystem::copy_file(golden, directory / "a.rec");
-  EXPECT_THAT(testing::refusal_of<InvalidArgumentError>([&] {
-                open_container(directory / "a.rec", {.classes = {"ant", "bee"}});
-              }),
-              HasSubstr("a.rec: the class names differ from the given classes: expected 'ant' as "
-                        "class 0, found no class names. Pack the file"));
+  EXPECT_THAT(
+      testing::refusal_of<InvalidArgumentError>([&] {
+        open_container(directory / "a.rec", {.classes = {"ant", "bee"}});
+      }),
+      HasSubstr("a.rec: the class names differ from the given class names: expected 'ant' as "
+                "class 0, found no class names. Pack the file"));
 }
 
 // --- FFRecord ---
@@ -237,7 +239,7 @@ TEST(OpenContainer, a_schema_that_there_is_not_is_refused) {
                         "'class_folders'?"));
   EXPECT_THAT(refusal_with(directory / "x.ffr", "?"), HasSubstr("class_folders"));
   EXPECT_THAT(refusal_with(directory / "x.rec", "class_folders"),
-              HasSubstr("x.rec: only .ffr files take a schema: found class_folders"));
+              HasSubstr("x.rec: a schema can be given only for .ffr files: found class_folders"));
   std::filesystem::remove(directory / "x.ffr");
   EXPECT_THAT(refusal_with(directory.path(), "class_folders"), HasSubstr("Omit the schema"));
 }

@@ -1,5 +1,6 @@
-// A container that is one file of records with a sidecar. Each format derives a class that knows
-// how records are stored in the file. Commands use this interface and name no format.
+// A container that is one record file with its sidecar. Each format has a derived class, which
+// knows how the file stores records. Commands use only this interface, so they work with every
+// format.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ inline constexpr const char* kRecover =
 
 class RecordFile : public Container {
  public:
-  // As image_record.h defines them for the sidecar's labels. A format with other samples overrides
-  // both.
+  // Schema and samples are those that image_record.h defines for the sidecar's label summary. A
+  // format with different samples overrides both methods.
   const Schema& schema() const override { return parser_.schema(); }
   void parse(uint64_t i, Bytes framed, Sample& out) const override;
 
@@ -35,30 +36,31 @@ class RecordFile : public Container {
   const Sidecar& sidecar() const { return *stored_.sidecar; }
   const SidecarLocation& sidecar_location() const { return stored_.location; }
 
-  // The payload in the bytes of extent(i), without verifying a checksum. Lifetime: a view into
+  // The payload in `framed`, the bytes of extent(i); no checksum is verified. Lifetime: a view into
   // `framed`, or into `storage` if the payload had to be assembled. Errors: those of the framing.
   virtual Bytes payload(uint64_t i, Bytes framed, std::vector<std::byte>& storage) const = 0;
 
-  // The payload's CRC-32, if the file or its sidecar has it. Errors: CorruptError for a damaged
-  // sidecar.
+  // The payload's CRC-32; empty if neither the file nor its sidecar stores it. Errors: CorruptError
+  // for a damaged sidecar.
   virtual std::optional<uint32_t> payload_crc(uint64_t i) const = 0;
 
-  // Checks that other companions of the file (an index) belong to it. `ignore_sidecar`: do not
-  // compare with the sidecar's number of records. Errors: those of an index that does not belong;
-  // IoError. Default: there are none.
+  // Checks that the file's other companion, its index, belongs to the file. `ignore_sidecar`: do
+  // not compare the index with the sidecar's number of records. Errors: CorruptError or
+  // TruncatedError for an index that does not belong to the file; IoError. Default: the format has
+  // no index.
   virtual void check_companions(bool /*ignore_sidecar*/) const {}
 
-  // Whether records may be too long to be read in one piece. If so, a record's bytes in the file
+  // Whether records may be too long to be read in one piece. If true, a record's bytes in the file
   // are its payload, and the format also overrides `read_pieces`. Default: no.
   virtual bool has_long_records() const { return false; }
 
   // Reads record i in pieces that fill `buffer`, and passes each to `take`. A wrong checksum is
   // detected only at the end. Errors, with the place: those of the source; CorruptError; anything
-  // that `take` throws; StateError by default.
+  // that `take` throws. Default: throws a StateError.
   virtual void read_pieces(uint64_t i, MutableBytes buffer,
                            const std::function<void(Bytes piece)>& take) const;
 
-  // The number of packed files, if the file can be read as a packed folder. Default: it cannot.
+  // The number of files in a packed folder; empty (the default) if the file is not a packed folder.
   // Errors: those of the source.
   virtual std::optional<uint64_t> packed_files() const { return std::nullopt; }
 
@@ -80,11 +82,12 @@ class RecordFile : public Container {
 // The readable part of a damaged or truncated file.
 struct Salvage {
   std::shared_ptr<const RecordFile> file;    // the readable records; checksums may be wrong
-  std::shared_ptr<const Sidecar> own{};      // the file's sidecar; null without one
-  std::optional<uint64_t> records_before{};  // the file's original number; empty if unknown
+  std::shared_ptr<const Sidecar> own{};      // the file's sidecar; null if there is none
+  std::optional<uint64_t> records_before{};  // before the damage; empty if unknown
 
-  // The index key of the record at this offset, or `wanted` if the index does not have the record.
-  // The first call reads the index. Empty if the format has no index.
+  // Returns the index key of the record at `offset`. If the index does not have the record, returns
+  // `wanted` or, if another record has that key, an unused key. The first call reads the index. The
+  // function is empty if the format has no index.
   std::function<uint64_t(uint64_t offset, uint64_t wanted)> key{};
 };
 

@@ -17,15 +17,17 @@ class RecordFileWriter {
   virtual ~RecordFileWriter() = default;
   RecordFileWriter& operator=(RecordFileWriter&&) = delete;
 
-  // `crc` is the payload's CRC-32; `key` is the record's key in the index, if the format has one.
-  // Errors: InvalidArgumentError for a payload too long for the format; those of the sinks.
+  // Appends a record. `crc` is the payload's CRC-32; `key` is the record's key in the index, if the
+  // format has one. Errors: InvalidArgumentError for a payload too long for the format; those of
+  // the sinks.
   virtual void append(Bytes payload, uint32_t crc, uint64_t key) = 0;
 
-  // These resume a file that another writer began. Before anything is appended, the records in the
-  // sink are adopted one by one; the sink's owner cuts off the rest. `payload_of`: the payload of
-  // the record with these framed bytes, a view into them or into memory that is valid until the
-  // next call; empty if they are not exactly one whole record. `adopt`: takes over the next record,
-  // which has these lengths. `first_offset`: the offset of the first record.
+  // These three methods resume a file that another writer began. Before anything is appended, the
+  // caller adopts the records in the sink one by one; the sink's owner removes all bytes after
+  // them. `payload_of` returns the payload of the record whose framed bytes are `framed`: a view
+  // into `framed`, or into memory that is valid until the next call; empty if `framed` is not
+  // exactly one whole record. `adopt` adds the next record in the sink, without writing it.
+  // `first_offset` is the offset of the first record.
   virtual std::optional<Bytes> payload_of(Bytes framed) = 0;
   virtual void adopt(uint64_t framed_bytes, uint64_t payload_bytes, uint32_t crc, uint64_t key) = 0;
   virtual uint64_t first_offset() const = 0;

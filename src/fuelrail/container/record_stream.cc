@@ -28,7 +28,8 @@ void require_sidecar_beside(const RecordFile& file) {
   if (file.sidecar_location().place == SidecarPlace::kBeside || !is_file(beside)) return;
   throw CorruptError(
       "the sidecar cannot be used, and the data that only it holds would be lost",
-      {.path = beside, .remedy = "Restore it, or move it away to copy the file without it"});
+      {.path = beside,
+       .remedy = "Restore the sidecar, or move it away to copy the file without its data"});
 }
 
 class RecordFileStream final : public RecordStream {

@@ -1,4 +1,4 @@
-// The records of a file from front to back, for `convert` and `merge`.
+// Reads the records of a file from front to back, for `convert` and `merge`.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct StreamedRecord {
   uint32_t crc = 0;
   uint64_t framed_bytes = 0;      // in the file; 0 for a sample read by a schema
   std::optional<uint64_t> id{};   // the image's id, which is the default key
-  std::optional<uint64_t> key{};  // from an index or a sidecar, if one has it
+  std::optional<uint64_t> key{};  // from the index or the sidecar, if one of them has it
 };
 
 // Threads: one at a time.
@@ -32,20 +32,21 @@ class RecordStream {
 
   virtual uint64_t size() const = 0;
 
-  // Whether the keys are just the record numbers, from 0 in order, with no other key from an index
-  // or a sidecar. Reads all keys. Errors: those of `read` for a key.
+  // Whether every record's key is its number, counted from 0, because neither the index nor the
+  // sidecar has a different key for it. Reads all keys. Errors: those of `read` for a key.
   virtual bool is_keyed_by_number() const { return true; }
 
-  // Requires: i increases by one from call to call, from 0. Errors, with the file and the record:
-  // those of reading; CorruptError for a wrong checksum; UnsupportedError for a record that is too
-  // long.
+  // Reads record i. Requires: i is 0 in the first call and increases by one from call to call.
+  // Errors, with the file and the record: those of reading; CorruptError for a wrong checksum;
+  // UnsupportedError for a record that is too long.
   StreamedRecord read(uint64_t i);
 
   // Call after the last record. Adds labels, class names and other sections, but not keys, to the
-  // new sidecar, in the same order as packing does. Errors: those of `read`.
+  // new sidecar, in the order in which packing adds them. Errors: those of `read`.
   virtual void finish(SidecarWriter& to) = 0;
 
-  // The file's sidecar; null if the records are samples of a schema. Lifetime: that of the stream.
+  // The file's sidecar; null if the records are samples of a schema. Lifetime: valid while the
+  // stream exists.
   virtual const Sidecar* sidecar() const { return nullptr; }
 
  protected:
@@ -60,21 +61,21 @@ class RecordStream {
   uint64_t max_payload_bytes_;
 };
 
-// Reads a record as it is stored, with its id if it is an image with labels, and its key if the
+// Reads record i as it is stored. Sets its id if it is an image with labels, and its key if the
 // sidecar has keys. `storage` holds a payload that cannot be a view. No checksum is verified.
 // Errors: those of the source; UnsupportedError, before memory is allocated, for a record that is
 // too long.
 StreamedRecord read_record(const RecordFile& file, uint64_t i, BlockReader& reader,
                            uint64_t max_payload_bytes, std::vector<std::byte>& storage);
 
-// The file's own records, and the data of its sidecar. `keys`: those of an index; empty without an
-// index. Errors: CorruptError for a file without records, and if a sidecar beside the file was
-// ignored, because the data that only the sidecar holds would be lost.
+// Streams the file's records and the data of its sidecar. `keys`: the keys in the file's index;
+// empty if there is no index. Errors: CorruptError for a file without records, and if a sidecar
+// beside the file was ignored, because the data that only the sidecar holds would be lost.
 std::unique_ptr<RecordStream> stream_of(std::shared_ptr<const RecordFile> file,
                                         uint64_t max_payload_bytes,
                                         std::vector<uint64_t> keys = {});
 
-// The block size for reading.
+// The block size for reading a file that is copied.
 inline constexpr uint64_t kCopyBlockBytes = uint64_t{1} << 20;
 
 }  // namespace fuelrail

@@ -35,24 +35,25 @@ std::string describe(const FieldSpec& field);
 struct Schema {
   std::vector<FieldSpec> fields;
 
-  // Errors: InvalidArgumentError that suggests the nearest name.
+  // The position of the field `name`. Errors: InvalidArgumentError, with the nearest name as a
+  // suggestion, if there is no such field.
   size_t index_of(std::string_view name) const;
   bool has(std::string_view name) const;
 
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
-// The value of one field. An encoded image; tensors and raw bytes use only `bytes`.
+// The value of one field: an encoded image. A tensor or raw bytes use only `bytes` and `shape`.
 struct FieldValue : EncodedImage {
   std::vector<int64_t> shape{};  // of a tensor with -1 in its spec
 };
 
 // Filled by Container::parse, which assigns every value, so a sample can be reused for the next
 // record. Lifetime: values are views into the parsed framed bytes or into this sample's `storage`;
-// both must outlive them. Codecs live as long as the container.
+// both must outlive them. The codecs of images are valid while the container exists.
 struct Sample {
   std::vector<FieldValue> fields;  // in the schema's order
-  uint64_t id = 0;                 // the record's id in its format, or its index
+  uint64_t id = 0;                 // the id stored in the record, or else the record's index
   std::vector<std::byte> storage;  // for values that cannot be views: unescaped payloads
   alignas(8) std::array<std::byte, 16> scalars{};  // small values made by parse (an int64 label)
 

@@ -10,22 +10,25 @@
 
 namespace fuelrail {
 
-// Called with the bytes done so far: at the start, after every 1024 records, after 50 ms without a
-// call, and at the end. Return false to stop the scan with a StateError.
+// Called with the number of bytes done so far: at the start, after every 1024 records, after 50 ms
+// without a call, and at the end. Return false to stop the scan with a StateError.
 using ScanProgress = std::function<bool(uint64_t done_bytes, uint64_t total_bytes)>;
 
-// Calls `options.keep_going`. Lifetime: `options` outlives it.
+// A ScanProgress that calls `options.keep_going`. Lifetime: `options` outlives it.
 ScanProgress progress_of(const OpenOptions& options);
 
-// Threads: one at a time. Errors, of all methods: StateError when `progress` returns false.
+// Calls a ScanProgress while a file is scanned. Threads: one at a time. Errors of all methods:
+// StateError when `progress` returns false.
 class ScanReporter {
  public:
-  // Reports the start. `progress` may be empty. Lifetime: both outlive the reporter.
+  // Reports the start. `progress` may be empty. Lifetime: `source` and `progress` outlive the
+  // reporter.
   ScanReporter(const Source& source, const ScanProgress& progress);
 
-  // `records` and `bytes` are the totals done so far. Cheap enough to call for every record.
+  // Reports the progress if a report is due. `records` and `bytes` are the totals done so far.
+  // Cheap enough to call for every record.
   void advance(uint64_t records, uint64_t bytes);
-  // The whole file is done.
+  // Reports that the whole file is done.
   void finish();
 
  private:

@@ -12,21 +12,22 @@
 
 namespace fuelrail {
 
-// Ids and places are the parent's. Indices may repeat. Errors: OutOfRangeError for an index >=
-// parent->size().
+// The parent's records at `indices`, in that order. Indices may repeat. Ids and places are the
+// parent's. Errors: OutOfRangeError for an index >= parent->size().
 std::shared_ptr<const Container> subset(std::shared_ptr<const Container> parent,
                                         std::vector<uint64_t> indices);
 
-// `count` records: `begin`, `begin + step`, and so on; `step` may be negative. Uses O(1) memory.
-// Has the same fingerprint as a `subset` of the same records. Errors: InvalidArgumentError when
-// step is 0; OutOfRangeError for an index outside the parent.
+// The parent's records `begin`, `begin + step`, and so on, `count` in total. `step` may be
+// negative. Uses O(1) memory. The fingerprint equals that of a `subset` of the same records.
+// Errors: InvalidArgumentError when step is 0; OutOfRangeError for an index outside the parent.
 std::shared_ptr<const Container> slice(std::shared_ptr<const Container> parent, uint64_t begin,
                                        uint64_t count, int64_t step);
 
-// Disjoint random parts with the given fractions, in the given order. Part k takes the positions
-// from round(N * sum of the earlier fractions) to round(N * sum including its own) of the
-// permutation with key `seed`. Within a part, indices ascend. Errors: InvalidArgumentError unless
-// every fraction is in (0, 1] and their sum is at most 1 + 1e-9.
+// Splits the record indices at random into disjoint parts with the given names and fractions, in
+// the given order. Part k takes the positions from round(N * sum of the earlier fractions) to
+// round(N * sum including its own) of the permutation with key `seed`. Within a part, indices
+// ascend. Errors: InvalidArgumentError unless every fraction is in (0, 1] and their sum is at most
+// 1 + 1e-9.
 std::vector<std::pair<std::string, std::vector<uint64_t>>> split_indices(
     uint64_t records, const std::vector<std::pair<std::string, double>>& fractions, uint64_t seed);
 

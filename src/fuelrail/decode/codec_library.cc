@@ -31,8 +31,8 @@ std::unique_ptr<Decoder> make_decoder_in(const CodecLibrary& library) {
   if (opened == nullptr) refuse(library, library.file, ::dlerror());
   const int built_with = function_in<int (*)()>(opened, "fuelrail_codec_interface", library)();
   if (built_with != kCodecInterface) {
-    refuse(library, fmt::format("{} of interface {}", library.file, kCodecInterface),
-           fmt::format("interface {}", built_with));
+    refuse(library, fmt::format("{} with interface version {}", library.file, kCodecInterface),
+           fmt::format("interface version {}", built_with));
   }
   const auto make = function_in<Decoder* (*)()>(opened, "fuelrail_make_decoder", library);
   std::string found = "none";

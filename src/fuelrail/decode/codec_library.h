@@ -12,7 +12,7 @@ namespace fuelrail {
 
 // The version of the types that a library shares with the program that opens it: Decoder,
 // DecodeJob, ImageInfo, EncodedImage, ImageCodec, ImageFormat and Error. Raise it with each change
-// of these types, also if only the meaning of a member changes.
+// of these types, even if only a member's meaning changes.
 inline constexpr int kCodecInterface = 1;
 // If one of these assertions fails, raise the version, then correct the assertion.
 static_assert(sizeof(DecodeJob) == 216 && offsetof(DecodeJob, info) == 56);
@@ -30,19 +30,20 @@ static_assert(sizeof(ImageFormat) == 144 && sizeof(Error) == 232 && sizeof(Error
 // The library exports, with C linkage:
 //   int fuelrail_codec_interface();               the kCodecInterface that it was built with
 //   fuelrail::Decoder* fuelrail_make_decoder();   a new decoder, owned by the caller; may throw
-// Its decoder sets only errors of base/error.h: any other type ends a run, whatever the error
-// policy. For these errors it links fuelrail's base statically, and no other module of fuelrail; it
-// must not use job.h and formats.h. It decodes one format and need not check job.info.format, whose
-// address differs from the library's own object of base/image_format.h.
+// The decoder sets only errors of base/error.h: an error of any other type ends a run, whatever the
+// error policy. To create these errors, the library links fuelrail's base statically, and no other
+// module of fuelrail; it must not use job.h and formats.h. The decoder decodes one format, so it
+// need not check job.info.format. It could not do so by address, because the library has its own
+// copies of the objects of base/image_format.h.
 struct CodecLibrary {
   const char* title;   // name of the format: "HEVC"
   const char* file;    // name for dlopen: "libfuelrail_hevc.so"
   const char* remedy;  // how to install the library
 };
 
-// Makes the library's decoder; for make_decoder of a row in decode/formats.cc. The library stays
-// open. Errors: StateError with `remedy` if the library is absent, has another interface version,
-// lacks one of the functions or makes no decoder.
+// Returns a new decoder of the library; for `make_decoder` of a row in decode/formats.cc. The
+// library stays open. Errors: StateError with `remedy` if the library cannot be opened, has a
+// different interface version, lacks one of the functions, or returns no decoder.
 std::unique_ptr<Decoder> make_decoder_in(const CodecLibrary& library);
 
 }  // namespace fuelrail

@@ -57,7 +57,7 @@ TEST(CodecLibrary, that_cannot_be_used_is_one_error_with_one_remedy) {
   EXPECT_THAT(another,
               HasSubstr("expected the function fuelrail_codec_interface in libm.so.6, found none"));
   const std::string old = error_of_one_that("old");
-  EXPECT_THAT(old, HasSubstr("of interface 1, found interface 0"));
+  EXPECT_THAT(old, HasSubstr("with interface version 1, found interface version 0"));
   const std::string throws = error_of_one_that("throws");
   EXPECT_THAT(throws, HasSubstr("expected a decoder, found no licence"));
   const std::string throws_5 = error_of_one_that("throws 5");

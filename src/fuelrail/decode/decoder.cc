@@ -68,11 +68,10 @@ class AnyDecoder final : public Decoder {
     }
     try {
       if (std::unique_ptr<Decoder> decoder = decoding->make_decoder()) return decoder;
-      throw StateError(
-          "the decoder of " + std::string(format->title) + " images is missing",
-          {.expected = "a decoder",
-           .found = "null",
-           .remedy = "Report this bug: the format's row in decode/formats.cc makes no decoder"});
+      throw StateError("the decoder for " + std::string(format->title) + " images is missing",
+                       {.expected = "a decoder",
+                        .found = "null",
+                        .remedy = "Report this bug: `make_decoder` of this format returns null"});
     } catch (const StateError& error) {
       return std::make_unique<NoDecoder>(error);
     }

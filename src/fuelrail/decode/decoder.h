@@ -22,30 +22,31 @@ struct DecodeJob {
   EncodedImage encoded;
   ImageInfo info;  // the result of `probe` for `encoded`
   Box box;         // in stored pixels, inside info.stored, not empty
-  // box.height x box.width x channels, in the caller's memory. 3: RGB; 1: grey; 4: RGBA.
+  // box.height x box.width pixels in the caller's memory, with 1 (grey), 3 (RGB) or 4 (RGBA)
+  // channels.
   ImageView output;
-  // JPEG only, best if info.scalable: 1, 2 or 4 decode at that many eighths of the size, with less
-  // work and softer pixels. `box` is then in the smaller image, whose size is
-  // at_eighths(info.stored, eighths).
+  // For a JPEG, 1, 2 or 4 decode at that many eighths of the size, with less work and softer
+  // pixels; unless info.scalable, colours are coarser than the pixels. `box` is then a part of the
+  // smaller image, whose size is at_eighths(info.stored, eighths).
   int eighths = 8;
-  // Columns on both sides of the output's rows, also in the caller's memory, that the decoder may
-  // overwrite. With them, a region wider than the box is decoded in place instead of copied.
+  // The number of columns on each side of the output's rows, in the caller's memory, that the
+  // decoder may overwrite. They let it decode a region wider than the box in place, without a copy.
   int64_t margin = 0;
-  // Cancels the decoding, with a StateError. Checked between rows, for a JPEG also between the rows
-  // of its scans. WebP, a run-length encoded BMP, and a strip or tile of a TIFF are not
-  // interrupted.
+  // A request to stop ends the decoding with a StateError. It is checked between rows and, for a
+  // JPEG, between the rows of each scan. The decoding of a WebP, of a run-length encoded BMP, or of
+  // one strip or tile of a TIFF is not interrupted.
   std::stop_token stop{};
   std::exception_ptr error{};  // out: the reason for missing pixels; null on success
-  uint32_t tolerated = 0;      // out: the number of ignored oddities, as described below
+  uint32_t tolerated = 0;      // out: the number of ignored oddities (Decoder::decode)
 };
 
 // The pixels of a box equal the same box of a full decode, bit for bit. Grey becomes RGB by
-// repetition; alpha is dropped; CMYK and YCCK become RGB as in Pillow's convert("RGB"); of 16 bits
-// the upper 8 are kept. Output with one channel equals OpenCV's IMREAD_GRAYSCALE: a JPEG's luma, a
-// PNG's grey with libpng's weights (gamma is not applied), otherwise 0.299 R + 0.587 G + 0.114 B.
-// Output with four channels needs an image with alpha, which is neither premultiplied nor blended.
-// `decode` takes a group of jobs, so that a decoder may interleave images or fill hardware queues.
-// A decoder keeps its working memory between calls. Threads: one decoder for each thread.
+// repetition; alpha is dropped; CMYK and YCCK become RGB as in Pillow's convert("RGB"); of 16 bits,
+// only the upper 8 are kept. Output with one channel equals OpenCV's IMREAD_GRAYSCALE: a JPEG's
+// luma, a PNG's grey with libpng's weights (gamma is not applied), otherwise 0.299 R + 0.587 G +
+// 0.114 B. Output with four channels needs an image with alpha, which is neither premultiplied nor
+// blended. `decode` takes a group of jobs, so that a decoder may interleave images or fill hardware
+// queues. A decoder keeps its working memory between calls. Threads: one decoder for each thread.
 class Decoder {
  public:
   virtual ~Decoder() = default;
@@ -54,11 +55,11 @@ class Decoder {
   // Never throws for bad image data: each job gets its own error. Earlier values of a job's `error`
   // and `tolerated` are overwritten.
   // Errors, in the job: TruncatedError if the data end before the box is complete; DecodeError for
-  // damage in the data that the box needs (damage elsewhere may go unnoticed); UnsupportedError,
-  // also if the output has four channels and the image has no alpha; InvalidArgumentError if box,
-  // output or info is invalid. The error's text gives byte positions within the image; the caller,
-  // who knows the image's offset in its file, sets `offset`. After an error the output's content is
-  // undefined.
+  // damage in the data that the box needs (damage elsewhere may go unnoticed); UnsupportedError for
+  // an unsupported kind of image, and for an image without alpha if the output has four channels;
+  // InvalidArgumentError if box, output or info is invalid. The error's text gives byte positions
+  // within the image; the caller, who knows the image's offset in its file, sets `offset`. After an
+  // error the output's content is undefined.
   // `tolerated` counts oddities that are not errors: extraneous bytes between markers and, if the
   // box includes the last row, before the end marker; a missing end marker; a progressive JPEG that
   // ends properly but whose scans omit bits of its coefficients (its last scans may be missing, so
@@ -66,7 +67,8 @@ class Decoder {
   virtual void decode(std::span<DecodeJob> jobs) = 0;
 };
 
-// Returns a decoder of every format that `probe` knows: it passes each job to its format's decoder.
+// Returns a decoder for all formats that `probe` knows. It passes each job to the decoder of the
+// job's format.
 std::unique_ptr<Decoder> make_decoder();
 
 // Decodes one whole image, with the number of channels that `output` has. Returns:
@@ -74,10 +76,11 @@ std::unique_ptr<Decoder> make_decoder();
 uint32_t decode_whole(Decoder& decoder, const EncodedImage& encoded, const ImageInfo& info,
                       ImageView output);
 
-// The same with the number of channels of OpenCV's IMREAD_UNCHANGED: 1 for a grey image (also for a
-// BMP with a grey palette), 4 for an image with alpha (also in its palette), else 3 (also for
-// CMYK). `memory` returns an output of size info.stored with the given number of channels; it may
-// be called twice. Returns: the last output that `memory` returned.
+// As `decode_whole`, but with the number of channels of OpenCV's IMREAD_UNCHANGED: 1 for a grey
+// image (including a BMP with a grey palette), 4 for an image with alpha (including alpha in its
+// palette), else 3 (including CMYK). `memory` must return an output of size info.stored with the
+// given number of channels; it may be called twice. Returns: the last output that `memory`
+// returned.
 ImageView decode_as_stored(Decoder& decoder, const EncodedImage& encoded, const ImageInfo& info,
                            const std::function<ImageView(int64_t channels)>& memory);
 

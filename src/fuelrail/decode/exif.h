@@ -12,7 +12,7 @@ namespace fuelrail {
 // search. Returns: the tag's value, valid or not; empty if the tag is missing.
 std::optional<int> exif_orientation(Bytes exif);
 
-// The first `tiff:Orientation` of an XMP packet, as an attribute or element. Pillow's
+// The value of the first `tiff:Orientation` of an XMP packet, an attribute or an element. Pillow's
 // exif_transpose reads it if EXIF has no orientation.
 std::optional<int> xmp_orientation(Bytes xmp);
 

@@ -62,7 +62,7 @@ TEST(Exif, a_wrong_header_is_no_orientation) {
 TEST(Exif, offsets_and_counts_past_the_end_are_harmless) {
   EXPECT_EQ(orientation(patched(kLittle, 4, "\xff\xff\xff\xff"sv)), std::nullopt);
   EXPECT_EQ(orientation(patched(kLittle, 4, "\x19"sv)), std::nullopt);
-  EXPECT_EQ(orientation(patched(kLittle, 8, "\xff\xff"sv)), 6);  // what is there counts
+  EXPECT_EQ(orientation(patched(kLittle, 8, "\xff\xff"sv)), 6);  // entries that exist are read
 }
 
 TEST(Exif, every_truncation_is_harmless) {

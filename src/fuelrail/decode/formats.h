@@ -13,14 +13,14 @@ namespace fuelrail {
 
 struct Decoding {
   const ImageFormat* format = nullptr;
-  // Reads the header of bytes that begin with a signature of the format. Null if the container
-  // declares everything.
-  // Errors: as for fuelrail::probe, which also checks the size.
+  // Reads an image's header. Requires: the bytes begin with a signature of the format. Null if the
+  // container always declares the image's properties. Errors: as for fuelrail::probe, which also
+  // checks the size.
   ImageInfo (*probe)(Bytes encoded) = nullptr;
   // Called by each worker for its first image of the format. Errors: StateError if this machine
-  // cannot decode the format; it becomes the error of all its images, and no error policy skips
-  // them. Returning null has the same effect. Any other exception is the error of one image, and
-  // the function is called again for the next image.
+  // cannot decode the format; it becomes the error of all images of the format, and no error policy
+  // skips them. Returning null has the same effect. Any other exception becomes the error of this
+  // image only, and the function is called again for the next image.
   std::unique_ptr<Decoder> (*make_decoder)() = nullptr;
   int64_t max_side = kMaxSide;
 };
@@ -41,7 +41,7 @@ void require_described_format(const EncodedImage& image);
 
 std::string decoded_formats();  // "JPEG, PNG, WebP, BMP or TIFF", for messages
 
-// For tests: adds a row to the table as long as the object lives. Requires: one object at a time,
+// For tests: the table contains `row` as long as the object lives. Requires: one object at a time,
 // created and destroyed while no other thread decodes. Lifetime: the row must outlive the object.
 class LentDecoding {
  public:

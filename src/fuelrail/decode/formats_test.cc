@@ -26,7 +26,7 @@ EncodedImage described(Bytes bytes, const ImageCodec& codec, Size visible = {}) 
   return image;
 }
 
-// As golden images are: 21 rows of 29 pixels.
+// The size of the golden images: 21 rows of 29 pixels.
 std::string decoding_error(const EncodedImage& image) {
   CropJob job(image, {.format = image.codec->format, .stored = {21, 29}}, {0, 0, 4, 4});
   job.decode_with(*make_decoder());
@@ -40,7 +40,7 @@ std::unique_ptr<Decoder> make_or_fail() {
   return make_invented_decoder();
 }
 
-// Pixels that begin as a JPEG does.
+// Pixels whose first bytes are those of a JPEG.
 std::array<std::byte, 60> invented_pixels() {
   std::array<std::byte, 60> pixels{};
   for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = std::byte(i);
@@ -125,7 +125,7 @@ TEST(DescribedImage, of_a_wrong_or_missing_size_is_refused) {
     EXPECT_THAT(error_of(coded, visible), HasSubstr("the image's visible size is out of range"));
   }
   EXPECT_THAT(error_of({INT64_MAX, INT64_MAX}, {1, 1}), HasSubstr("declares too many pixels"));
-  EXPECT_THAT(error_of({1, 65536}, {}), HasSubstr("a side that is too long"));
+  EXPECT_THAT(error_of({1, 65536}, {}), HasSubstr("a height or width that is too large"));
   EXPECT_THAT(error_of({}, {}), HasSubstr("does not declare the size of its images"));
 }
 
@@ -180,7 +180,7 @@ TEST(Decodings, a_maker_is_called_at_the_first_image_and_after_it_has_failed) {
   EXPECT_EQ(makers_called, 3);
 }
 
-// Two jobs of one worker, and what they fail with.
+// Expects that two jobs of one worker fail with this error.
 template <typename Expected>
 void expect_failures(Decoder& decoder, const std::string& text) {
   const auto pixels = invented_pixels();
@@ -188,7 +188,7 @@ void expect_failures(Decoder& decoder, const std::string& text) {
   CropJob a(image, probe(image), {0, 0, 1, 1}), b(image, probe(image), {0, 0, 1, 1});
   std::array jobs{a.job, b.job};
   decoder.decode(jobs);
-  EXPECT_NE(jobs[0].error, jobs[1].error);  // each gets a place of its own
+  EXPECT_NE(jobs[0].error, jobs[1].error);  // each error has its own place
   for (const DecodeJob& job : jobs) {
     EXPECT_THAT(refusal_of<Expected>([&] { std::rethrow_exception(job.error); }), HasSubstr(text));
   }

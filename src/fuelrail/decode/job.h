@@ -17,8 +17,9 @@ inline Size coded_size(const DecodeJob& job) {
   return job.encoded.has_coded_size() ? job.encoded.codec->coded : job.info.stored;
 }
 
-// `found`: the size in the image's own header. Errors, if the job expects another size: DecodeError
-// if the container declares it, InvalidArgumentError if it comes from the caller's `info`.
+// `found`: the size in the image's own header. Errors, if the job expects a different size:
+// DecodeError if the container declares it, InvalidArgumentError if it comes from the caller's
+// `info`.
 inline void require_size(const DecodeJob& job, Size found) {
   const Size expected = coded_size(job);
   if (found == expected) return;
@@ -27,12 +28,13 @@ inline void require_size(const DecodeJob& job, Size found) {
   };
   ErrorDetail detail{.expected = text(expected), .found = text(found)};
   if (job.encoded.codec == nullptr) {
-    throw InvalidArgumentError("the job's image info belongs to another image", std::move(detail));
+    throw InvalidArgumentError("the job's image info belongs to a different image",
+                               std::move(detail));
   }
   throw DecodeError("the image does not have the size that its file declares", std::move(detail));
 }
 
-// Errors: DecodeError for an image that is not in the format that its container declares;
+// Errors: DecodeError for an image whose format differs from the one that its container declares;
 // InvalidArgumentError for a job that breaks the rules of DecodeJob.
 inline void require_valid(const DecodeJob& job) {
   require_described_format(job.encoded);

@@ -1,5 +1,5 @@
-// Small files that claim large images: what their bytes cannot hold, and what takes too much work,
-// is refused before memory is touched; the smallest files of real encoders are not.
+// Small files that declare large images. An image that the bytes cannot hold, or that takes too
+// much work, is refused before memory is touched. The smallest files of real encoders are accepted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using testing::DecodeAttempt;
 using ::testing::HasSubstr;
 using namespace std::string_literals;
 
-constexpr int64_t kSide = 13300;  // of nearly as many pixels as there may be
+constexpr int64_t kSide = 13300;  // nearly the largest allowed number of pixels
 
 std::string be(uint32_t value, int bytes) {
   std::string text;
@@ -55,8 +55,8 @@ std::string segment(char marker, const std::string& payload) {
   return std::string{'\xff', marker} + be(static_cast<uint32_t>(payload.size()) + 2, 2) + payload;
 }
 
-// A grey JPEG of one level: a bit a block for the first coefficients, all 0, and further scans that
-// say of runs of 16,384 blocks, in 15 bits, that they have no others.
+// A grey JPEG of one level. Its first scan has one bit for each block's first coefficient, which is
+// 0. Each further scan declares in 15 bits that a run of 16,384 blocks has no other coefficients.
 std::string grey_jpeg(int64_t side, int empty_scans) {
   const int64_t blocks = (side + 7) / 8 * ((side + 7) / 8);
   const auto bits = [](int64_t count) {
@@ -76,7 +76,7 @@ std::string grey_jpeg(int64_t side, int empty_scans) {
   return text + "\xff\xd9";
 }
 
-// Of the first columns of all rows.
+// Returns the error of decoding the first columns of all rows.
 std::string error_of(const std::string& encoded) {
   const ImageInfo info = probe(as_bytes(encoded));
   DecodeAttempt attempt(encoded, info, {0, 0, info.stored.height, 8}, *make_decoder());
@@ -122,9 +122,9 @@ TEST(DecodeLimits, scans_that_cost_work_and_no_bytes_are_refused) {
   const std::string encoded = grey_jpeg(kSide, 490);
   EXPECT_LT(encoded.size(), 520'000u);
   const std::string error = error_of(encoded);
-  EXPECT_THAT(error, HasSubstr("scans visit its blocks too often"));
-  EXPECT_THAT(error, HasSubstr("expected at most 88498208 blocks in all scans"));
-  EXPECT_THAT(error, HasSubstr("found 1357894379, in an image of 2765569 blocks"));
+  EXPECT_THAT(error, HasSubstr("scans process its blocks too often"));
+  EXPECT_THAT(error, HasSubstr("expected at most 88498208 blocks in all scans together"));
+  EXPECT_THAT(error, HasSubstr("found 1357894379 blocks, for an image of 2765569 blocks"));
 }
 
 TEST(DecodeLimits, a_small_image_may_have_many_scans) {
@@ -137,9 +137,10 @@ TEST(DecodeLimits, a_side_may_have_65535_pixels) {
   };
   EXPECT_EQ(probe(as_bytes(png(1, 65535, false))).stored, (Size{1, 65535}));
   EXPECT_EQ(probe(as_bytes(bmp(65535, 1))).stored, (Size{65535, 1}));
-  EXPECT_THAT(refusal(png(1, 65536, false)), HasSubstr("at most 65535 pixels a side"));
+  EXPECT_THAT(refusal(png(1, 65536, false)),
+              HasSubstr("a height and width of at most 65535 pixels"));
   EXPECT_THAT(refusal(png(1, 65536, false)), HasSubstr("found 1 x 65536 (height x width)"));
-  EXPECT_THAT(refusal(bmp(-65536, 1)), HasSubstr("at most 65535 pixels a side"));
+  EXPECT_THAT(refusal(bmp(-65536, 1)), HasSubstr("a height and width of at most 65535 pixels"));
 }
 
 TEST(DecodeLimits, a_side_of_a_jpeg_may_have_65500_pixels) {
@@ -150,7 +151,7 @@ TEST(DecodeLimits, a_side_of_a_jpeg_may_have_65500_pixels) {
   };
   EXPECT_EQ(probe(as_bytes(jpeg(65500))).stored, (Size{8, 65500}));
   EXPECT_THAT(testing::refusal_of<DecodeError>([&] { probe(as_bytes(jpeg(65501))); }),
-              HasSubstr("at most 65500 pixels a side"));
+              HasSubstr("a height and width of at most 65500 pixels"));
 }
 
 }  // namespace

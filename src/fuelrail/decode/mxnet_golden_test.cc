@@ -1,5 +1,5 @@
-// Pixels as MXNet 1.9.1 has them: every record of tests/golden/mxnet/codec.rec in 1, 3 and 4
-// channels (codec.tsv; make_codec.py there says how it was written).
+// Compares decoded pixels with those of MXNet 1.9.1: every record of tests/golden/mxnet/codec.rec
+// in 1, 3 and 4 channels (codec.tsv, written by make_codec.py there).
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -64,7 +64,7 @@ TEST(MxnetGolden, records_have_mxnets_pixels_in_1_3_and_4_channels) {
          line.size.width >> line.crc) {
     SCOPED_TRACE(line.name + " in " + std::to_string(line.channels));
     if (line.name.starts_with("tiff") && libtiff_version().empty()) continue;
-    // fuelrail decodes WebP, which MXNet does not, and refuses the others when it probes them.
+    // fuelrail decodes WebP, which MXNet does not decode, and refuses the other formats in `probe`.
     if (line.name == "webp_lossless" || line.name == "gif" || line.name == "ppm") continue;
     const Decoded decoded(as_bytes(records).subspan(line.offset, line.bytes), line.channels);
     if (line.crc == "-") {
@@ -73,7 +73,7 @@ TEST(MxnetGolden, records_have_mxnets_pixels_in_1_3_and_4_channels) {
     }
     ASSERT_EQ(decoded.error, "");
     EXPECT_EQ(decoded.size, line.size);
-    // Inks: OpenCV rounds down where Pillow, whose RGB is ours, rounds to the nearest.
+    // CMYK: OpenCV rounds down, but fuelrail rounds to the nearest, like Pillow.
     if (line.name == "jpeg_cmyk" && line.channels == 3) continue;
     EXPECT_EQ(decoded.crc(), line.crc);
     ++compared;

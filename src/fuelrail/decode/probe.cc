@@ -117,8 +117,8 @@ void check_size(Size size, int64_t max_pixels, int64_t max_side) {
                                  "smaller before it is packed"});
   }
   if (height > max_side || width > max_side) {
-    throw DecodeError("the image declares a side that is too long",
-                      {.expected = fmt::format("at most {} pixels a side", max_side),
+    throw DecodeError("the image declares a height or width that is too large",
+                      {.expected = fmt::format("a height and width of at most {} pixels", max_side),
                        .found = size_text(size),
                        .remedy = "Split the image into smaller ones"});
   }

@@ -18,26 +18,27 @@ struct ImageInfo {
   // EXIF tag 0x0112, 1 to 8; 1 if the tag is missing or invalid. As in Pillow, an XMP packet's
   // `tiff:Orientation` replaces a missing tag.
   int orientation = 1;
-  // Whether DecodeJob::eighths may be below 8 without making colours coarser than the result. True
-  // for a JPEG whose planes are subsampled equally in both directions, by 1, 2 or 4.
+  // Whether an image decoded with DecodeJob::eighths below 8 has colours as fine as its pixels.
+  // True for a JPEG whose planes are subsampled equally in both directions, by 1, 2 or 4.
   bool scalable = false;
   // The size of the upright image: `stored`, transposed for orientations 5 to 8.
   Size oriented() const { return orientation >= 5 ? Size{stored.width, stored.height} : stored; }
 };
 
-// Pillow's own limit (Image.MAX_IMAGE_PIXELS times two).
+// Pillow's limit: twice its Image.MAX_IMAGE_PIXELS.
 inline constexpr int64_t kDefaultMaxPixels = 178'956'970;
 
-// The longest side of an image in any format: one longer row would take the memory of a whole
-// image. docs/limits.md lists all limits.
+// The largest height or width of an image in any format: one longer row would take as much memory
+// as a whole image. docs/limits.md lists all limits.
 inline constexpr int64_t kMaxSide = 65535;
-inline constexpr int64_t kMaxJpegSide = 65500;  // libjpeg's own, JPEG_MAX_DIMENSION
+inline constexpr int64_t kMaxJpegSide = 65500;  // libjpeg's limit, JPEG_MAX_DIMENSION
 
-// Returns the properties that the image's codec declares, or else those of its header. The amount
-// of memory that it allocates does not depend on them. Errors: UnsupportedError for a format that
-// fuelrail does not decode (the error names it if it is known; this includes TIFF in a build
-// without TIFF); DecodeError for a damaged or empty header, a height or width of 0, more pixels
-// than `max_pixels`, or a side that is too long; TruncatedError.
+// Returns the properties that the image's codec declares or, if it declares none, those in the
+// image's header. The amount of memory that `probe` allocates does not depend on the image's size.
+// Errors: UnsupportedError for a format that fuelrail does not decode (the error names it if it is
+// known; this includes TIFF in a build without TIFF); DecodeError for a damaged or empty header, a
+// height or width of 0, more pixels than `max_pixels`, or a height or width that is too large;
+// TruncatedError.
 ImageInfo probe(const EncodedImage& encoded, int64_t max_pixels = kDefaultMaxPixels);
 
 }  // namespace fuelrail

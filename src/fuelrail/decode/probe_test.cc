@@ -28,7 +28,7 @@ std::string patched(std::string text, size_t at, std::string_view bytes) {
   return text.replace(at, bytes.size(), bytes);
 }
 
-// The golden JPEG's frame header, from its marker code on, and its first scan's.
+// The beginning of the golden JPEG's frame header, from its marker on.
 constexpr std::string_view kFrame = "\xff\xc0\x00\x11\x08"sv;
 std::string jpeg() { return golden_image("s420.jpg").encoded; }
 size_t frame_of(const std::string& encoded) { return encoded.find(kFrame); }
@@ -151,7 +151,8 @@ TEST(ProbeJpeg, other_kinds_of_jpeg_are_refused_by_name) {
   for (const auto& [marker, name] : kKinds) {
     EXPECT_THAT(refusal<UnsupportedError>(patched(encoded, frame + 1, marker)), HasSubstr(name));
   }
-  EXPECT_THAT(refusal<UnsupportedError>(patched(encoded, frame + 4, "\x0c")), HasSubstr("number of bits"));
+  EXPECT_THAT(refusal<UnsupportedError>(patched(encoded, frame + 4, "\x0c")),
+              HasSubstr("number of bits"));
 }
 
 TEST(ProbeJpeg, extended_frames_are_decoded_like_baseline_ones) {

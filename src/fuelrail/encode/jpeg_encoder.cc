@@ -1,6 +1,6 @@
 #include "fuelrail/encode/jpeg_encoder.h"
 
-// jpeglib.h needs these two first.
+// jpeglib.h needs this header first.
 #include <cstdio>
 // clang-format off
 #include <jpeglib.h>
@@ -31,16 +31,16 @@ void jump_back(j_common_ptr info) {
 
 void say_nothing(j_common_ptr) {}
 
-// The upper bound for a baseline file of this size, grey or 4:2:0 (libjpeg-turbo's own, tjBufSize).
-// libjpeg therefore never grows the given buffer.
+// The upper bound for the length of a baseline file of an image of this size, grey or 4:2:0, as in
+// libjpeg-turbo's tjBufSize. libjpeg therefore never grows the given buffer.
 size_t longest_jpeg(int64_t height, int64_t width) {
   const auto padded = [](int64_t side) { return static_cast<size_t>((side + 15) & ~int64_t{15}); };
   return padded(height) * padded(width) * 3 + 2048;
 }
 
-// Returns whether it succeeded. This frame has no object with a destructor, because longjmp skips
-// destructors. Writes to `*bytes`, which has room for `*size` bytes; sets `*size` to the bytes
-// used.
+// Encodes the image into `*bytes`, which has room for `*size` bytes, and sets `*size` to the number
+// of bytes used. Returns whether it succeeded. The function has no object with a destructor,
+// because longjmp skips destructors.
 bool compress(ConstImageView image, int quality, unsigned char** bytes, unsigned long* size,
               ErrorManager& errors) {
   jpeg_compress_struct jpeg{};
@@ -76,7 +76,7 @@ void encode_jpeg(ConstImageView image, int quality, std::vector<std::byte>& out)
   if (image.height > JPEG_MAX_DIMENSION || image.width > JPEG_MAX_DIMENSION) {
     throw UnsupportedError(
         "the image is too large for JPEG",
-        {.expected = fmt::format("at most {} pixels a side", JPEG_MAX_DIMENSION),
+        {.expected = fmt::format("height and width of at most {} pixels", JPEG_MAX_DIMENSION),
          .found = fmt::format("{} x {} (height x width)", image.height, image.width),
          .remedy = "Resize the image"});
   }

@@ -26,7 +26,7 @@ std::vector<uint8_t> decoded(Bytes jpeg) {
   return pixels;
 }
 
-// A ramp without texture: 4:2:0 loses next to nothing of it.
+// A ramp without texture, of which 4:2:0 loses almost nothing.
 std::vector<uint8_t> ramp(int64_t height, int64_t width) {
   std::vector<uint8_t> pixels;
   for (int64_t i = 0; i < height * width; ++i) {

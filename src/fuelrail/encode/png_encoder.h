@@ -10,9 +10,10 @@ namespace fuelrail {
 
 inline constexpr int kDefaultPngLevel = 3;
 
-// Replaces `out` with a PNG file of `image`: 8 bits a channel; grey (1 channel), RGB (3) or RGBA
-// (4); not interlaced; no colour profile. `level` is zlib's: 0 stores without compression, 9 is
-// smallest and slowest. Every level is lossless. The same pixels give the same bytes.
+// Replaces `out` with a PNG file of `image`: grey (1 channel), RGB (3) or RGBA (4), 8 bits per
+// channel, not interlaced, without a colour profile. `level` is zlib's compression level: 0 does
+// not compress, 9 gives the smallest file and is slowest. Every level is lossless. The same pixels
+// give the same bytes.
 // Requires: 0 <= level <= 9; 1, 3 or 4 channels; at least one pixel. Errors: UnsupportedError for
 // an image that libspng cannot encode. Threads: any number at once.
 void encode_png(ConstImageView image, int level, std::vector<std::byte>& out);

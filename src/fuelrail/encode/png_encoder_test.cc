@@ -23,7 +23,8 @@ std::vector<std::byte> encoded(ConstImageView image, int level = kDefaultPngLeve
   return png;
 }
 
-// Every channel as it is stored; by libspng itself, since a DecodeJob of RGB drops the alpha.
+// Every channel as stored, decoded by libspng itself, because a DecodeJob of RGB drops the alpha
+// channel.
 std::vector<uint8_t> stored_pixels(Bytes png) {
   const std::unique_ptr<spng_ctx, void (*)(spng_ctx*)> context(spng_ctx_new(0), spng_ctx_free);
   EXPECT_EQ(spng_set_png_buffer(context.get(), png.data(), png.size()), SPNG_OK);
@@ -34,7 +35,7 @@ std::vector<uint8_t> stored_pixels(Bytes png) {
   return pixels;
 }
 
-// `channels` bytes a pixel, cut of a photograph's bytes.
+// An image with `channels` bytes per pixel, cut from a photograph's bytes.
 std::vector<uint8_t> texture(int64_t height, int64_t width, int64_t channels) {
   std::vector<uint8_t> pixels = make_pixels(height, 2 * width, 5);
   pixels.resize(static_cast<size_t>(height * width * channels));

@@ -1,4 +1,4 @@
-// The list of skipped records, and the count that ends a run.
+// The list of skipped records, and the count of bad records that ends a run if it is too high.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,9 @@ struct Failure {
   std::exception_ptr error{};
 };
 
-// Throws the error, with the place of `entry` in `container` added unless it has one. An exception
-// that is not an Error is converted to one with the same text. Requires: error is not null.
+// Throws the error. Adds the place of `entry` in `container`, unless the error already has a place.
+// An exception that is not an Error is converted to an Error with the same text. Requires: error is
+// not null.
 [[noreturn]] void throw_with_place(const std::exception_ptr& error, const Container& container,
                                    const Entry& entry);
 
@@ -49,8 +50,8 @@ class BadRecords {
     last_.clear();
   }
 
-  // Whether this epoch has more than `max_bad` bad records; too_many_error: the error that reports
-  // it and names the last few.
+  // `too_many`: whether this epoch has more than `max_bad` bad records. `too_many_error`: the error
+  // that reports this and names the last few of them.
   bool too_many() const { return counted_.size() > max_bad_; }
   size_t max_bad() const { return max_bad_; }
   std::exception_ptr too_many_error() const;
@@ -63,7 +64,7 @@ class BadRecords {
   size_t max_bad_;
   uint32_t epoch_ = 0;
   std::unordered_set<uint64_t> counted_;  // bad records of `epoch_`
-  std::vector<size_t> last_;              // the last ones counted: indices in list_
+  std::vector<size_t> last_;              // indices in list_ of the last ones counted
   std::vector<BadRecord> list_;
   std::unordered_map<uint64_t, size_t> where_;  // record -> index in list_
 };

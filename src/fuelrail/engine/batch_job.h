@@ -21,21 +21,21 @@ namespace fuelrail {
 struct BatchJob;
 
 // One row: located (extent), then read (buffer), then taken by a worker, then done. A row has
-// everything that is needed to fetch it, so that it can be fetched again with another record if its
-// record was bad.
+// everything that is needed to fetch its record, so that a substitute can be fetched if the record
+// is bad.
 struct Row {
   enum class Stage : uint8_t { kPlanned, kReading, kRead, kProcessing, kDone };
 
   BatchJob* job = nullptr;
   size_t index = 0;
   Stage stage = Stage::kPlanned;  // under the pipeline's lock
-  Entry entry{};                  // the plan's; with `skip` a substitute's
+  Entry entry{};                  // from the plan; with `skip`, maybe a substitute
   bool located = false;           // `extent` or `error` is set
   bool hopeless = false;          // with `skip`: no substitute can be used
   Extent extent{};
   ReadBuffer buffer{};
   size_t begin = 0;            // start of the record in `buffer`
-  std::exception_ptr error{};  // why the extent is unknown or the record was skipped
+  std::exception_ptr error{};  // why the extent is unknown, or why the record was skipped
 
   Bytes framed() const { return {buffer.data.get() + begin, static_cast<size_t>(extent.length)}; }
 };
@@ -52,7 +52,7 @@ struct BatchJob {
   bool near = false;             // workers may take its rows: it is within the prefetch limit
   std::optional<Batch> batch;    // set when a worker takes its first row
   size_t bad_row = kNone;        // the first failed row, in row order
-  std::exception_ptr error;      // of that row, the sampler, or `batch`
+  std::exception_ptr error;      // of that row, of the sampler, or of allocating `batch`
   std::vector<Failure> skipped;  // bad records skipped, in any order
   std::unordered_set<uint64_t> bad_records;  // of `skipped`
   bool plan_failed = false;                  // the sampler threw instead of planning

@@ -10,10 +10,10 @@
 // 1. The engine does not stop at the end of an epoch: it fetches the next one while the user works
 // between epochs.
 //
-// Slow storage: while workers wait for records, the number of reads in flight grows (read_depth.h),
-// if necessary with reads for more batches than `prefetch`; workers do not start those batches
-// early. For folders, the same number of files is looked up at the same time by separate threads
-// (look_ahead.h).
+// Slow storage: while workers wait for records, the number of reads in flight grows (read_depth.h).
+// It may then include reads for batches beyond the `prefetch` ones; workers do not start those
+// batches early. For folders, separate threads look up file sizes, as many at a time as there may
+// be reads in flight (look_ahead.h).
 //
 // Memory: `prefetch` + 2 slots, including those of the last two batches that the user took; all
 // other batches that the user holds; and `read_ahead_bytes`.
@@ -46,16 +46,16 @@ struct EngineOptions {
   std::optional<int> threads{};  // workers; default: default_threads()
   size_t prefetch = 2;           // batches ahead of the user's current one
   // `read.threads` is the initial number of simultaneous reads; it grows while workers wait for
-  // reads, up to `max_read_threads` if that is larger. At most that many threads read, and as many
-  // other threads look up file sizes if the container does not know them.
+  // reads, up to `max_read_threads` if that is larger. At most that many threads read, and the same
+  // number of other threads look up file sizes if the container does not know them.
   ReadOptions read{};
   int max_read_threads = 256;
-  size_t group = 4;  // most records that a worker takes at a time
-  // Limit in bytes of records that are read but not yet processed. It always allows two records per
-  // worker, and substitutes in a batch that is being processed.
+  size_t group = 4;  // the most records that a worker takes at a time
+  // Limit in bytes of records that are read but not yet processed. The limit always allows two
+  // records per worker, and substitutes in a batch that is being processed.
   size_t read_ahead_bytes = size_t{32} << 20;
-  // Called when direct reads are refused, temporarily not possible, or requested for files that are
-  // not kept open: at most once for each reason, on one of the engine's threads.
+  // Called on one of the engine's threads, at most once for each reason, when direct reads are
+  // refused, are temporarily impossible, or were requested for files that are not kept open.
   Warn warn{};
   // Creates the read queue when the engine starts. For tests, which make reads fail. Requires: not
   // empty.
@@ -66,16 +66,16 @@ struct EngineOptions {
 };
 
 // Threads: `next` and `restart` from one thread at a time; `progress`, `bad_records`, `stats`,
-// `throw_stalled` and `stop` from any, at any time. The engine's own threads block all signals; one
-// of them calls the sampler. Fork: an engine belongs to the process in which `next` was first
-// called. In a forked child, `stop` and the destructor do nothing, and everything else throws
-// StateError.
+// `throw_stalled` and `stop` from any thread at any time. The engine's own threads block all
+// signals; one of them calls the sampler. Fork: an engine belongs to the process in which `next`
+// was first called. In a forked child, `stop` and the destructor do nothing, and everything else
+// throws StateError.
 class Engine {
  public:
   // Starts no threads; the first `next` does. `policy` is separate from `options` because it
-  // changes results. `before`: null, or an engine of the same container that this one replaces;
-  // this engine then takes over its bad records, their count, and its phase. Errors:
-  // InvalidArgumentError for invalid options. Requires: no argument except `before` is null.
+  // changes results. `before`: null, or an engine of the same container that the new one replaces;
+  // the new engine takes over its phase, its bad records and their count. Errors:
+  // InvalidArgumentError for invalid options. Requires: only `before` may be null.
   Engine(std::shared_ptr<const Container> container, std::unique_ptr<Sampler> sampler,
          std::shared_ptr<const BatchLayout> layout, WorkerFactory make_worker,
          const EngineOptions& options, const ErrorPolicy& policy = {},
@@ -99,7 +99,7 @@ class Engine {
   // place, in place of the batch; the next call returns the following batch. With `skip`,
   // TooManyBadRecordsError in place of the batch with which an epoch exceeds `max_bad`, and on
   // every call until `restart`; that batch is never returned. A sampler's error comes in place of
-  // the batch that was not planned; the sampler is then called again. Exceptions that are not
+  // the batch that was not planned; after it, the sampler is called again. Exceptions that are not
   // Errors (a lack of memory for a record, exceptions of a worker's libraries) are converted to
   // Errors with their text and the record's place; std::bad_alloc is thrown if there is no memory
   // for a whole batch. An error of the worker factory, of starting a thread or within a thread ends
@@ -117,22 +117,22 @@ class Engine {
   Phase phase() const;
 
   // Changes the phases kEnd and kOver to kBeginning of the next epoch, so that kEndOfEpoch is not
-  // returned (again). Does not change other phases. Errors: TooManyBadRecordsError if it has ended
-  // the run.
+  // returned (again). Does not change other phases. Errors: TooManyBadRecordsError if too many bad
+  // records have ended the run.
   void begin_epoch();
 
-  // Discards everything in flight and continues with another sampler. Batches already returned stay
-  // valid. Does not wait for reads and processing in progress; `next` does. Until they have ended,
-  // the previous sampler may still be called. Errors: StateError after `stop`; the error that has
-  // ended the engine.
+  // Discards everything in flight and continues with a different sampler. Batches already returned
+  // stay valid. Does not wait for reads and processing in progress; `next` does. Until they have
+  // ended, the previous sampler may still be called. Errors: StateError after `stop`; the error
+  // that has ended the engine.
   enum class BadCount : uint8_t {
     kAnew,  // resets the count for `max_bad`; the phase becomes kBeginning
     kGoOn,  // keeps the epoch's count and the phase
   };
   void restart(std::unique_ptr<Sampler> sampler, BadCount count = BadCount::kAnew);
 
-  // The progress after the last batch that `next` returned or whose bad row it threw; before the
-  // first one, the sampler's start.
+  // The progress after the last batch that `next` returned, or in place of which it threw a bad
+  // row's error; before the first batch, the start of the sampler.
   Progress progress() const;
 
   // The records skipped in all returned batches, including those of the engines that this one

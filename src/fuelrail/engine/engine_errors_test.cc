@@ -1,4 +1,5 @@
-// Errors that come out of the engine: those of a row, with its place, and those of no row.
+// The errors that the engine throws: errors of a row, with its place, and errors that belong to no
+// row.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -163,7 +164,7 @@ TEST(Engine, record_larger_than_any_memory_is_the_rows_error) {
   EXPECT_EQ(engine.next().status, Engine::Status::kEndOfEpoch);
 }
 
-// A worker that throws, for a span that has a bad record, what `thrower` throws.
+// A worker that throws `thrower`'s exception for a span that has a bad record.
 class GivesUp final : public Worker {
  public:
   GivesUp(std::shared_ptr<const Container> container, std::set<uint64_t> bad,

@@ -1,4 +1,4 @@
-// How an engine ends, what outlives it, and how much memory it holds meanwhile.
+// How an engine ends, what outlives it, and how much memory it uses.
 #include <dirent.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ std::vector<std::string> engine_threads() {
   return found;
 }
 
-// A thread that was joined may be listed for a moment more.
+// A joined thread may still be listed for a moment.
 void expect_no_engine_threads() {
   while (!engine_threads().empty()) std::this_thread::yield();
 }
@@ -108,7 +108,7 @@ TEST(EngineLifetime, stop_ends_a_next_that_waits_in_another_thread) {
   consumer.join();
 }
 
-// Works on the first epoch's records until they are not wanted any more.
+// Works on the first epoch's records until they are no longer needed.
 class Endless final : public Worker {
  public:
   explicit Endless(Gate& begun) : begun_(begun) {}

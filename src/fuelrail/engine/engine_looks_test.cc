@@ -1,4 +1,4 @@
-// How files whose places are not known are looked at: how many at once, and for how long.
+// How the sizes of files are looked up: how many at the same time, and for how long.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -20,7 +20,7 @@
 namespace fuelrail {
 namespace {
 
-// A folder of images on a network file system: a look at a file takes as long as a read.
+// A folder of images on a network file system, where looking up a file takes as long as a read.
 TEST(EngineLooks, looks_at_files_are_as_many_at_once_as_reads) {
   Turnstile looks;
   Rig rig;
@@ -39,7 +39,7 @@ TEST(EngineLooks, looks_at_files_are_as_many_at_once_as_reads) {
   EXPECT_EQ(all_said(*engine, 9), expected(rig, 9));
 }
 
-// Files whose sizes come only when they are let through.
+// Files whose look-ups end only when the test allows it.
 class HeldLooks final : public FileSystem {
  public:
   HeldLooks(FileSystem& inner, Turnstile& looks) : inner_(inner), looks_(looks) {}
@@ -115,7 +115,7 @@ TEST(EngineLooks, looks_change_no_batch_and_no_error) {
   }
 }
 
-// Files that are looked at four at once; a look at one of the first half ends when the test lets
+// Four files are looked up at the same time. A look-up in the first half ends when the test allows
 // it.
 struct HeldBackLooks {
   static constexpr uint64_t kHeldBack = 2'000;
@@ -218,8 +218,8 @@ TEST(EngineLooks, what_stands_in_for_missing_files_is_looked_at_many_at_once) {
   EXPECT_EQ(engine->bad_records().size(), kRows);
 }
 
-// A batch of four rows, of which the first is bad and the last is not read before the test lets it,
-// and after it one whose files are not found before that.
+// A batch of four rows, whose first record is bad and whose last one is not read before the test
+// allows it, and after it a batch whose files are not found before that.
 TEST(EngineLooks, a_substitute_waits_neither_for_reads_nor_for_looks_of_others) {
   constexpr uint64_t kRows = 4;
   constexpr uint64_t kLate = kRows - 1;

@@ -1,4 +1,4 @@
-// How far ahead the engine reads: how much at once, within which bounds.
+// How far ahead the engine reads, how much at the same time, and within which limits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace fuelrail {
 namespace {
 
-// An engine over slow storage, and workers that are quicker than that.
+// An engine with slow storage and faster workers.
 struct SlowStorage {
   SlowStorage(uint64_t batch_size, size_t prefetch,
               std::shared_ptr<const Container> records = made_records(4'000)) {
@@ -38,7 +38,7 @@ struct SlowStorage {
       done.notify_all();
     };
   }
-  // Lets `reads` reads end, and waits until workers have taken their records. Returns: the total
+  // Lets `reads` reads end and waits until workers have taken their records. Returns: the total
   // number taken.
   size_t answer(size_t reads) {
     const size_t passed = storage.release(reads);
@@ -80,7 +80,8 @@ TEST(EngineReadAhead, in_flight_double_while_workers_wait_for_storage) {
   EXPECT_EQ(said_by(*engine), expected(slow.rig, 1)[0]);
 }
 
-// Batches of 4 rows, of which two are prefetched: 8 rows, whose reads would not fill the time.
+// Batches of 4 rows, two of them prefetched: the reads of these 8 rows alone would not keep the
+// workers busy.
 TEST(EngineReadAhead, in_flight_are_more_than_what_is_prefetched_holds_and_slots_are_not) {
   constexpr size_t kPrefetch = 2;
   SlowStorage slow(4, kPrefetch);
@@ -102,10 +103,10 @@ TEST(EngineReadAhead, in_flight_are_more_than_what_is_prefetched_holds_and_slots
   EXPECT_LE(slow.slots.size(), kPrefetch + 2);  // the user holds one of them
 }
 
-// Batches of 8 rows, of which one is prefetched, read so far ahead that the bound is full: the
-// batch after the next but one holds a record larger than the bound, and workers may not begin it
-// before the next one, of which one record is bad, has been handed out. Until then the large record
-// and six before it keep their buffers, more than the four that are always let in.
+// Batches of 8 rows, one of them prefetched, read so far ahead that the limit is reached. A later
+// batch holds a record larger than the limit, and workers may not begin that batch before the next
+// one, which has a bad record, has been returned. Until then the large record and the six before it
+// keep their buffers, which are more than the four that are always admitted.
 struct FullReadAhead : SlowStorage {
   static constexpr uint64_t kRows = 8;
   static constexpr uint64_t kNext = 3;  // a batch
@@ -176,8 +177,8 @@ TEST(EngineReadAhead, a_substitute_finds_room_where_batches_far_ahead_fill_the_b
   EXPECT_EQ(full.said, expected(full.rig, full.said.size()));
 }
 
-// The record behind the large one is not found: by the time that the large one has been read, the
-// bound is full and a substitute is wanted.
+// The record after the large one is not found. When the large one has been read, the limit is
+// reached and a substitute is needed.
 TEST(EngineReadAhead,
      a_substitute_far_ahead_waits_until_its_batch_is_due_and_keeps_nobody_waiting) {
   constexpr uint64_t kFar = FullReadAhead::kLarge + 1;
@@ -201,7 +202,8 @@ TEST(EngineReadAhead,
   EXPECT_EQ(full.said, expected(full.rig, full.said.size()));
 }
 
-// Who feeds an order makes as many batches as will be handed out: asking for more would wait.
+// A caller that feeds an order produces only as many batches as it takes, so planning more would
+// wait forever.
 TEST(EngineReadAhead, fed_order_is_asked_for_no_more_than_is_prefetched) {
   constexpr size_t kPrefetch = 2;
   SlowStorage slow(4, kPrefetch);
@@ -242,7 +244,7 @@ TEST(EngineReadAhead, storage_that_keeps_up_is_read_no_deeper) {
   EXPECT_EQ(said_by(*engine), expected(rig, 1)[0]);
 }
 
-// An order of one batch: what each call of a map-style data set is.
+// An order of one batch, as in each call of a map-style dataset.
 std::unique_ptr<Sampler> order_of_one_batch(uint64_t records, uint64_t rows) {
   FedBatch batch;
   for (uint64_t i = 0; i < rows; ++i) batch.records.push_back(100 + i);

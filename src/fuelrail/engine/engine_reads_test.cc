@@ -1,4 +1,4 @@
-// How the engine reads: by whom, into which buffers, and what waits for no read.
+// How the engine reads: on which threads, into which buffers, and what does not wait for reads.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -16,7 +16,7 @@
 namespace fuelrail {
 namespace {
 
-// Says when its user sleeps until the one read ends that is left.
+// Reports when its user sleeps until the only remaining read ends.
 class WatchedQueue final : public ForwardingReadQueue<> {
  public:
   WatchedQueue(std::unique_ptr<ReadQueue> inner, std::atomic<bool>& waits_for_last)
@@ -63,8 +63,8 @@ TEST(EngineReads, a_batch_that_is_due_is_read_though_no_read_before_it_ends) {
   EXPECT_EQ(said, expected(rig, 10));
 }
 
-// Workers are busy, so the fetch thread waits for four reads, of which one stands; then they have
-// nothing to do but the other three.
+// Workers are busy, so the fetch thread waits for four reads, one of which is held up. Then the
+// workers have only the other three records to process.
 TEST(EngineReads, what_has_been_read_waits_for_no_other_read_once_workers_want_it) {
   constexpr size_t kRows = 5;
   Gate late_read;

@@ -1,5 +1,5 @@
-// Engine::restart: what was planned is dropped, what was handed out stays, and the order goes on
-// elsewhere.
+// Engine::restart: planned batches are dropped, returned batches stay, and the order continues at a
+// different place.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -174,7 +174,7 @@ TEST(EngineThatSkips, each_epoch_has_its_own_count) {
   EXPECT_GE(engine->bad_records()[0].times, 6u);
 }
 
-// Filler rows name a record again, and substitutes may be bad themselves.
+// Filler rows repeat a record, and substitutes may be bad themselves.
 TEST(EngineThatSkips, record_counts_once_an_epoch_however_often_it_comes_up) {
   for (const LastBatch last_batch : {LastBatch::kPad, LastBatch::kWrap}) {
     Rig rig = skipping({0, 8}, 2);

@@ -1,4 +1,4 @@
-// What an engine says of a batch that does not come.
+// The error for a batch that does not arrive.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,8 +21,8 @@ std::string stall_of(Engine& engine) {
   }
 }
 
-// Waits for a batch until the engine says that; then opens the gate, and the batches come as if
-// nothing had been.
+// Waits for a batch until the engine throws that error, then opens the gate. After that, the
+// batches arrive as usual.
 void expect_stall(const Rig& rig, Gate& gate, const std::string& said) {
   const auto engine = rig.make();
   EXPECT_TRUE(within_patience([&] {

@@ -27,13 +27,13 @@ const OptionTable<ErrorPolicy>& ErrorPolicy::table() {
                   "row with another sample, drawn by (seed, epoch, position), so that all ranks "
                   "keep the same number of batches; id and label are the other sample's. "
                   "FuelrailWarnings name the first ten bad samples, and `bad_records` lists all. "
-                  "(If warnings are turned into errors, the error comes in place of the batch, and "
-                  "the next call returns the batch.)")
+                  "(If warnings are turned into errors, the error is raised in place of the batch, "
+                  "and the next call returns the batch.)")
           .any(option::allowance_rule(
                    "max_bad", "int or float or None",
                    "with on_error=\"skip\", how many samples of this rank's part of an "
-                   "epoch may be bad, bad substitutes included. One more raises "
-                   "TooManyBadRecordsError in place of its batch, and so does every "
+                   "epoch may be bad, including bad substitutes. One more raises "
+                   "TooManyBadRecordsError in place of its batch, and again in place of every "
                    "later batch until `set_epoch` or `load_state_dict`. An int is a "
                    "count, a float a fraction of that part (with `sampler` or "
                    "`batch_sampler`, of the dataset). Default: 0.01, but at least "

@@ -20,8 +20,8 @@ enum class OnError : uint8_t {
 struct ErrorPolicy {
   OnError on_error = OnError::kRaise;
   // With kSkip: the most bad records that one epoch may have in this process's rows, including bad
-  // substitutes; each record counts once. `restart` resets the count, unless told to keep it. A
-  // count, or a fraction of the records, rounded down. Default: 1 %, but at least 10.
+  // substitutes; each record counts once. `restart` resets the count, unless it is called with
+  // kGoOn. A number, or a fraction of the records, rounded down. Default: 1 %, but at least 10.
   std::optional<Allowance> max_bad{};
   uint64_t max_record_bytes = kDefaultMaxRecordBytes;  // a longer record is bad
 

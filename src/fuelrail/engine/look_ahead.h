@@ -2,9 +2,9 @@
 //
 // In a folder of images each record is a file. Its size must be looked up (stat), which on a
 // network file system takes as long as a read. So if a container does not know a record's extent,
-// threads look it up (a "look"), many at the same time, in the order of the plans; on slow storage
-// also for more batches than the next one, and for substitutes too. Records with known extents cost
-// nothing here.
+// threads look it up (a "look"), many at the same time, in the order of the plans. They also look
+// up substitutes and, on slow storage, the records of batches after the next one. Records with
+// known extents cost nothing here.
 #pragma once
 
 #include <atomic>
@@ -37,15 +37,15 @@ class LookAhead {
   ~LookAhead();
   LookAhead& operator=(LookAhead&&) = delete;
 
-  // The sampler's next batch; the looks for its records have started when this returns. If looks
-  // are needed, it may plan more batches until `ahead` records wait to be found. Errors: the
-  // sampler's, in place of the batch that was not planned; the sampler is not called again before
-  // this error has been thrown.
+  // Returns the sampler's next batch, after starting the looks for its records. If looks are
+  // needed, may plan further batches until `ahead` records wait to be found. Errors: the sampler's,
+  // in place of the batch that was not planned; the sampler is not called again before this error
+  // has been thrown.
   std::optional<BatchPlan> next_plan(Sampler& sampler, size_t ahead);
 
-  // The extent of the next record, in the order of the plans that `next_plan` returned, without
+  // The extent of the next record, in the order of the plans that `next_plan` returned, skipping
   // indices >= size(). Waits for its look. Requires: `record` is that record. Errors: those of
-  // Container::extent; StateError "cancelled".
+  // Container::extent; StateError after `cancel`.
   Extent find(uint64_t record);
 
   // Whether `find` would return without waiting for another thread's look. Requires: a next record
@@ -53,17 +53,17 @@ class LookAhead {
   bool is_found();
 
   // Starts a look for the substitute of a planned record, under a key that the caller chooses.
-  // Returns: whether a look was started; if not, there is nothing to wait for. Requires: record <
+  // Returns: whether a look was started; if false, there is no look to wait for. Requires: record <
   // size(); no other look has this key.
   bool look_at_substitute(uint64_t key, uint64_t record);
-  // As is_found and find, for the record given to `look_at_substitute`.
+  // As `is_found` and `find`, for the record given to `look_at_substitute`.
   bool is_substitute_found(uint64_t key);
   Extent find_substitute(uint64_t key, uint64_t record);
 
   // Sets the number of simultaneous looks, at least 1; does nothing without threads.
   void set_threads(int threads);
 
-  // Until `go_on`, no look starts: each ends with a StateError "cancelled". Threads: any.
+  // Until `go_on` is called, no look starts; each ends with a StateError instead. Threads: any.
   void cancel();
   void go_on() { cancelled_.store(false, std::memory_order_relaxed); }
 
@@ -74,7 +74,7 @@ class LookAhead {
   class Looks;
   struct Look {
     uint64_t record;
-    Extent extent{};  // written by the queue's thread until the look has ended
+    Extent extent{};  // only the queue's thread uses it until the look has ended
     bool ended = false;
     std::exception_ptr error{};
   };
@@ -103,7 +103,7 @@ class LookAhead {
   std::atomic<bool> cancelled_ = false;
   std::deque<Planned> plans_;  // not yet returned by next_plan
   uint64_t planned_ = 0;       // number of planned records
-  uint64_t found_ = 0;         // how many of them were found
+  uint64_t found_ = 0;         // the number of them that were found
   // The looks for planned records, in the order of their turns. Neither container moves its
   // elements.
   std::deque<PlannedLook> looks_;

@@ -72,7 +72,7 @@ TEST(LookAhead, a_failed_look_is_its_own_records) {
   }
 }
 
-// Threads that now and then cannot be had, or the memory for what they are to do.
+// Sometimes fails to start a thread, or to get memory for its work.
 class FailingQueue final : public ForwardingReadQueue<> {
  public:
   explicit FailingQueue(std::function<void(int call)> before)

@@ -42,15 +42,15 @@ class Pipeline {
   Engine::Phase phase() const;
   void begin_epoch();
   void restart(std::unique_ptr<Sampler> sampler, Engine::BadCount count);
-  void go_on_from(const Pipeline& before);  // must be called first
+  void go_on_from(const Pipeline& before);  // must be called before the other methods
   Progress progress() const;
   std::vector<BadRecord> bad_records(size_t since) const;
   Stats stats();
   [[noreturn]] void throw_stalled(double seconds) const;
   void stop();
 
-  // Whether this process is a forked child of the one that the threads belong to. Takes no lock: a
-  // thread that does not exist here may hold it.
+  // Whether this process is a forked child of the one that the threads belong to. Takes no lock: in
+  // a forked child, the lock may be held by a thread that exists only in the parent.
   bool orphaned() const { return process_.is_parents(); }
 
  private:
@@ -67,7 +67,7 @@ class Pipeline {
   struct Handout {
     std::optional<Batch> batch;
     std::exception_ptr error;
-    std::optional<Entry> bad;  // the row's entry, if it is the error of a row
+    std::optional<Entry> bad;  // the row's entry, if `error` is that of a row
   };
 
   // The state that the threads share, guarded by the lock.
@@ -81,16 +81,16 @@ class Pipeline {
     Progress progress;
     BadRecords bad_records;
     std::unique_ptr<Sampler> next_sampler;  // the fetch thread takes it once nothing is in flight
-    bool discarding = true;                 // until it has taken next_sampler
+    bool discarding = true;                 // until the fetch thread has taken next_sampler
     bool stopped = false;
     std::exception_ptr failure{};
     size_t idle_workers = 0;
     std::stop_source unwanted{};              // cancels the rows that workers process
     size_t running = 0;                       // groups that workers process
     size_t newly_ready = 0;                   // rows that became ready since the last wake-up
-    FetchWait fetch_waits = FetchWait::kNot;  // and was not woken yet
-    size_t fetch_wants = 0;                   // reads that it waits for in the queue
-    bool consumer_waits = false;              // and was not woken yet
+    FetchWait fetch_waits = FetchWait::kNot;  // kNot once it is woken
+    size_t fetch_wants = 0;                   // number of reads that it waits for in the queue
+    bool consumer_waits = false;              // false once it is woken
 
     std::unique_ptr<SlotPool> slots{};
     std::deque<JobPointer> jobs{};  // planned and not returned yet, in order
@@ -107,7 +107,7 @@ class Pipeline {
     size_t held_back = 0;           // rows read and not taken, in the other jobs
     size_t untaken = 0;             // rows not taken, read or not, in all jobs
     bool exhausted = false;
-    bool plan_failed = false;                         // planning stops until the error was thrown
+    bool plan_failed = false;  // planning stops until the error has been thrown
     Engine::Phase phase = Engine::Phase::kBeginning;  // never kTooManyBad; see too_many_bad
     std::exception_ptr too_many_bad{};                // set until `restart`
 
@@ -135,7 +135,8 @@ class Pipeline {
     std::vector<Completion> completions;
   };
 
-  // Holds the lock for a scope; then wakes the threads that wait for changes made under it.
+  // Holds the lock for a scope, then releases it and wakes the threads that wait for changes made
+  // under it.
   class FUELRAIL_ANNOTATION(scoped_lockable) Turn {
    public:
     explicit Turn(Pipeline& pipeline) FUELRAIL_ACQUIRE(pipeline.mutex_) : pipeline_(pipeline) {
@@ -147,7 +148,7 @@ class Pipeline {
    private:
     Pipeline& pipeline_;
   };
-  // Releases the lock for a scope, and wakes the same threads.
+  // Releases the lock for a scope and wakes the threads that wait for changes made under it.
   class FUELRAIL_ANNOTATION(scoped_lockable) Pause {
    public:
     explicit Pause(Pipeline& pipeline) FUELRAIL_RELEASE(pipeline.mutex_) : pipeline_(pipeline) {
@@ -229,7 +230,7 @@ class Pipeline {
   // Threads. `start_mutex_` is taken before `mutex_`.
   Mutex start_mutex_;
   std::atomic<bool> started_ = false;
-  OwnProcess process_{OwnProcess::Since::kBegin};  // begins before any lock is taken
+  OwnProcess process_{OwnProcess::Since::kBegin};  // `begin` is called before any lock is taken
   std::vector<std::thread> threads_ FUELRAIL_GUARDED_BY(start_mutex_);
 
   mutable Mutex mutex_;

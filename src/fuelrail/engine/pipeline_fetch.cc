@@ -37,7 +37,7 @@ void Pipeline::fetch() {
     fail(std::current_exception());
   }
   const Lock lock(mutex_);
-  shared_.fetch_waits = FetchWait::kNot;  // an error may have ended its wait
+  shared_.fetch_waits = FetchWait::kNot;  // an error may have ended the wait
 }
 
 void Pipeline::fetch_until_halted() {
@@ -148,15 +148,14 @@ void Pipeline::let_near() {
 // released by its read or its worker. But workers take rows of near jobs only, so rows of the other
 // jobs keep their buffers until the first job has been returned. So no row of a near job may wait
 // for a buffer that a later job holds:
-// - Rows not issued yet belong to the last planned job. If it is near, all jobs are, and all
-// buffers
-//   will be released; a record larger than the limit is admitted at the latest when none is in use.
-// - A row whose record was bad has released its buffer, and later jobs may have taken the room. In
-// a
-//   near job, its substitute may exceed the limit by one buffer. In another job it waits: no due
-//   row depends on it, and the fetch thread is woken when its job becomes near.
+// - Rows not issued yet belong to the last planned job. If that job is near, all jobs are, so all
+//   buffers will be released. A record larger than the limit is admitted at the latest when
+//   no buffer is in use.
+// - A row whose record was bad has released its buffer, which a later job may have taken. In a near
+//   job, the row's substitute may exceed the limit by one buffer. In any other job it waits: no
+//   near row depends on it, and the fetch thread is woken when its job becomes near.
 // Otherwise the fetch thread waits only for reads and looks in progress, which end, and for the
-// sampler (see feed.h for the caller's duty).
+// sampler (feed.h states what the caller must do).
 //
 // If this returns true, `issue` changes the state, so the caller does not loop forever.
 bool Pipeline::can_issue() const {
@@ -402,7 +401,8 @@ void Pipeline::collect(size_t at_least) {
     const Turn turn(*this);
     shared_.fetch_waits = FetchWait::kNot;
     if (count == 0) return;
-    if (shared_.halted() || shared_.discarding) return;  // a cancelled read is no error of its row
+    // A cancelled read is not an error of its row.
+    if (shared_.halted() || shared_.discarding) return;
     const bool starving =
         shared_.ready + shared_.held_back == 0 && !shared_.jobs.front()->complete();
     for (Completion& completion : std::span(fetch_.completions).first(count)) {

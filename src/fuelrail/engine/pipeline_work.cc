@@ -84,7 +84,8 @@ bool Pipeline::take_group(Group& group) {
       take_from(*shared_.jobs[i], size - group.rows.size(), group);
     }
     shared_.process_clock.took(queued - shared_.ready, queued);
-    if (!group.rows.empty()) return true;  // else no memory for their batch: these rows are done
+    // If it is empty, there was no memory for the rows' batch, and the rows are done.
+    if (!group.rows.empty()) return true;
   }
   return false;
 }

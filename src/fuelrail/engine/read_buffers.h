@@ -1,4 +1,5 @@
-// Buffers for records from their read until their worker is done: bounded, reused, not zeroed.
+// Buffers that hold records from their read until their worker is done. Their memory is limited,
+// reused, and not zeroed.
 //
 // Buffers have capacity classes, four per doubling, so that a buffer can be reused for a record of
 // similar size. The buffer released last is taken first, because it is likely still in the CPU
@@ -31,7 +32,7 @@ class ReadBuffers {
         limit_count_(limit_count),
         always_(always) {}
 
-  // Whether a quarter of the limit is free: time to read many more records.
+  // Whether a quarter of the limit is free, so that it is time to read many more records.
   bool has_room() const;
   // Whether a record of `bytes` may be read now. Always true if has_room().
   bool admits(size_t bytes) const;

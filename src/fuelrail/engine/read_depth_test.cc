@@ -11,7 +11,7 @@ size_t after_rounds(ReadDepth& depth, size_t rounds, bool starving) {
   return depth.reads();
 }
 
-// One that has begun, and whose workers are busy.
+// A depth that has begun and whose workers are busy.
 ReadDepth busy(size_t least, size_t most) {
   ReadDepth depth(least, most);
   depth.processed();

@@ -13,7 +13,7 @@ namespace fuelrail {
 // Threads: one at a time; the engine calls it under its lock.
 class StageClock {
  public:
-  // A thread joins the stage, busy, or leaves it.
+  // A thread joins the stage and is busy, or leaves the stage.
   void enter() { change(+1, 0); }
   void leave() { change(-1, 0); }
 
@@ -21,7 +21,7 @@ class StageClock {
   void begin_waiting() { change(-1, +1); }
   void end_waiting() { change(+1, -1); }
 
-  // The stage took `items`, when `queued` items were waiting for it.
+  // The stage took `items` items; at that moment, `queued` items were waiting for it.
   void took(size_t items, size_t queued) {
     items_ += items;
     queued_ += queued;

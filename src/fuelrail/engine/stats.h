@@ -9,10 +9,10 @@ namespace fuelrail {
 
 struct StageStats {
   double busy_seconds = 0;     // summed over the stage's threads
-  double waiting_seconds = 0;  // likewise: waiting for input, room or the user
+  double waiting_seconds = 0;  // summed likewise; waiting for input, room or the user
   uint64_t items = 0;          // records, or batches for `consumer`
   uint64_t bytes = 0;          // read from storage or written into batches
-  // Mean number of items waiting for the stage, sampled whenever it takes some: reads in flight for
+  // Mean number of items that were waiting each time the stage took items: reads in flight for
   // `fetch`, records read for `process`, finished batches for `consumer`.
   double mean_queue_depth = 0;
 };
@@ -24,7 +24,7 @@ struct Stats {
   double seconds = 0;      // since the engine started
   StageStats fetch;        // reads records
   StageStats process;      // decodes and transforms
-  StageStats consumer;     // the user, who takes batches
+  StageStats consumer;     // the user's loop, which takes batches
   uint64_t tolerated = 0;  // oddities tolerated in images (decode/decoder.h)
   size_t slots_lent = 0;   // batches that the user holds
   // The read backend used so far: "io_uring", "pread" (threads), "io_uring and pread" or "inline";

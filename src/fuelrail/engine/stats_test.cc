@@ -72,7 +72,7 @@ TEST(StageClock, time_goes_to_what_threads_do) {
   clock.begin_waiting();
   StageStats stats = clock.stats();
   while (stats.waiting_seconds == 0) stats = clock.stats();
-  EXPECT_GT(stats.busy_seconds, 0);  // the other thread, all the while
+  EXPECT_GT(stats.busy_seconds, 0);  // the other thread, the whole time
   clock.end_waiting();
   clock.leave();
   clock.leave();

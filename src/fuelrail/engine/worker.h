@@ -23,7 +23,8 @@ struct Task {
   const Batch* batch = nullptr;
   size_t row = 0;
   // Stop is requested when the row is no longer needed: the engine was stopped or restarted, and
-  // waits for the worker. Long-running work should check it now and then, and then throw any error.
+  // waits for the worker. Long-running work should check it regularly and, if stop is requested,
+  // throw any error.
   std::stop_token stop{};
   std::exception_ptr error{};  // out: the error if the row was not written; null on success
   uint32_t tolerated = 0;      // out: number of oddities tolerated (decode/decoder.h)
@@ -38,8 +39,8 @@ class Worker {
   Worker& operator=(Worker&&) = delete;
 
   // Writes the rows. Tasks may belong to different batches. Should not throw for a bad record, but
-  // set the task's error to an own exception object. If it throws anyway, it is called again with
-  // each task of the span alone, and an exception is then that task's error.
+  // set the task's error, to an exception object that no other task shares. If it throws anyway, it
+  // is called again with each task of the span alone, and what it throws then is that task's error.
   virtual void process(std::span<Task> tasks) = 0;
 };
 

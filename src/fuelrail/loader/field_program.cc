@@ -33,10 +33,10 @@ uint32_t leader_of(const Schema& schema, size_t field) {
   const auto begin = schema.fields.begin();
   const auto leader = std::count_if(begin, begin + static_cast<std::ptrdiff_t>(field), is_image);
   if (leader < kMaxLeaders) return static_cast<uint32_t>(leader);
-  throw InvalidArgumentError(
-      "the dataset has too many image fields",
-      {.expected = fmt::format("at most {}", kMaxLeaders),
-       .found = fmt::format("'{}', which is number {}", schema.fields[field].name, leader + 1)});
+  throw InvalidArgumentError("the dataset has too many image fields",
+                             {.expected = fmt::format("at most {}", kMaxLeaders),
+                              .found = fmt::format("'{}', which is image field {}",
+                                                   schema.fields[field].name, leader + 1)});
 }
 
 FieldProgram image_program(const std::string& name, size_t field, const Schema& schema,
@@ -84,7 +84,7 @@ FieldProgram program_of(const std::string& name, const Schema& schema,
 
 // The remedy for transforms on records that are bytes.
 std::string without_images() {
-  std::string remedy = "Leave `transforms` out, and decode the bytes in `batch_transforms`";
+  std::string remedy = "Omit `transforms`, and decode the bytes in `batch_transforms`";
   for (const FileFormat* format : all_formats()) {
     const auto& [name, meaning, reader] = format->schema;
     if (!name.empty()) remedy += fmt::format("; or open {} with `schema` '{}'", meaning, name);
@@ -99,7 +99,7 @@ void check_images(const Schema& schema, const ImageOptions& options) {
   if (options.transforms.empty() || std::ranges::any_of(schema.fields, is_image)) return;
   throw InvalidArgumentError("`transforms` needs images, but the records are bytes",
                              {.expected = "no transforms",
-                              .found = fmt::format("{} transforms", options.transforms.size()),
+                              .found = fmt::format("{}", options.transforms.size()),
                               .remedy = without_images()});
 }
 

@@ -1,5 +1,4 @@
-// How a loader fills a batch from a sample: for each column, the source of its values and what is
-// done with them.
+// How a loader fills a batch: for each column, the source of its values and how they are processed.
 #pragma once
 
 #include <cstddef>
@@ -48,8 +47,8 @@ struct FieldProgram {
 // The columns that `options.fields` names. Types and shapes are those of the schema. A column of
 // images is ragged if the transforms do not fix the size. Each image field gets all transforms.
 // Errors: InvalidArgumentError for an empty `fields`, an unknown field (the nearest is suggested),
-// transforms or a pixel format that `check` refuses, transforms without an image field, and too
-// many image fields.
+// transforms or a pixel format that `check` refuses, transforms for a dataset without image fields,
+// and too many image fields.
 std::vector<FieldProgram> field_programs(const Schema& schema, const ImageOptions& options);
 
 }  // namespace fuelrail

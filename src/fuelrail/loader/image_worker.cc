@@ -27,7 +27,8 @@ class LossWarnings {
   // If `warn` is empty, no warning is given.
   explicit LossWarnings(Warn warn) : warn_(std::move(warn)) {}
 
-  // Warns of the first image with more than 8 bits a channel and of the first that may have alpha.
+  // Warns of the first image with more than 8 bits per channel and of the first that may have
+  // alpha.
   void look_at(const ImageInfo& info, const Container& container, uint64_t record) {
     const auto warn = [&](const std::string& loss) {
       if (!warn_) return;
@@ -38,11 +39,11 @@ class LossWarnings {
                       place.path, place.record, place.offset, loss));
     };
     if (info.bits > 8 && is_first(told_of_bits_)) {
-      warn(
-          fmt::format("the image has {} bits a channel, of which only the upper 8 are kept. To "
-                      "choose another conversion, convert the image before packing it; to keep all "
-                      "bits",
-                      info.bits));
+      warn(fmt::format(
+          "the image has {} bits per channel, of which only the upper 8 are kept. "
+          "For a different conversion, convert the image before packing it; to keep all "
+          "bits",
+          info.bits));
     }
     if (info.alpha && is_first(told_of_alpha_)) {
       warn(
@@ -52,7 +53,7 @@ class LossWarnings {
   }
 
  private:
-  // Reads before it writes: a write for each image would slow down all threads.
+  // Reads the flag before writing it, because a write for each image would slow down all threads.
   static bool is_first(std::atomic<bool>& told) {
     return !told.load(std::memory_order_relaxed) && !told.exchange(true, std::memory_order_relaxed);
   }
@@ -62,7 +63,7 @@ class LossWarnings {
   std::atomic<bool> told_of_alpha_ = false;
 };
 
-// The part that the workers of one loader share.
+// The data that the workers of one loader share.
 struct ImageWork {
   std::shared_ptr<const Container> container;
   std::vector<FieldProgram> programs;  // one for each column

@@ -86,7 +86,7 @@ std::string message_of(const std::exception_ptr& error) {
   }
 }
 
-// What the row should hold, from the whole decoded image.
+// The expected row, computed from the whole decoded image.
 std::vector<uint8_t> expected_image(Bytes jpeg, const Transforms& transforms, const Philox& random,
                                     uint32_t leader = 0) {
   const ImageInfo info = probe(jpeg);
@@ -153,7 +153,7 @@ TEST(ImageWorker, an_image_above_the_pixel_limit_is_refused) {
   EXPECT_THAT(message_of(rows.tasks()[0].error), HasSubstr("100"));
 }
 
-// As loaders give it to their workers.
+// A cancelled task, as loaders pass it to their workers.
 TEST(ImageWorker, a_row_that_is_not_wanted_any_more_is_not_decoded) {
   const auto set = make_image_set("memory://worker/stop.rec", 2);
   Rows rows(set.container, training_options(), 2);
@@ -185,7 +185,7 @@ TEST(ImageWorker, the_first_image_that_loses_bits_and_the_first_that_loses_alpha
   }
   ASSERT_EQ(told.size(), 2u);
   EXPECT_THAT(told[0], HasSubstr("memory://lossy: record 1, offset "));
-  EXPECT_THAT(told[0], HasSubstr("16 bits a channel, of which only the upper 8 are kept"));
+  EXPECT_THAT(told[0], HasSubstr("16 bits per channel, of which only the upper 8 are kept"));
   EXPECT_THAT(told[1], HasSubstr("memory://lossy: record 2, offset "));
   EXPECT_THAT(told[1], HasSubstr("may have an alpha channel, which is dropped"));
 }
@@ -357,10 +357,10 @@ TEST(FieldPrograms, a_sample_has_127_image_fields_at_most) {
   const std::string error = testing::refusal_of<InvalidArgumentError>(
       [&] { field_programs(images_named(names), options); });
   EXPECT_THAT(error, HasSubstr("the dataset has too many image fields: expected at most 127, "
-                               "found 'camera127', which is number 128"));
+                               "found 'camera127', which is image field 128"));
 }
 
-// A container's images that nothing but its description makes images of.
+// A container whose records are images only by its description of them.
 class DescribedImages {
  public:
   DescribedImages() : codec_{.format = &testing::kInventedFormat, .coded = {2, 4}} {
@@ -411,7 +411,7 @@ TEST(ImageWorker, an_absent_codec_library_ends_a_run_that_skips_bad_records) {
   EXPECT_THAT(error, HasSubstr("Install 'invented'"));
 }
 
-// What every worker promises.
+// The contract of every worker.
 struct ImageWorkers {
   static std::vector<WorkerCase> cases() {
     const auto set = make_image_set("memory://worker/conformance.rec", 6, /*broken=*/4);

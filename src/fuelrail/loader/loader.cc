@@ -34,7 +34,8 @@ EpochSamplerOptions sampling(const Container& container, const OrderOptions& ord
   return {.records = container.size(), .order = order};
 }
 
-// The number of positions in an epoch; for a fed order, which may have any length, of records.
+// The number of positions in an epoch. For a fed order, which may have any length, the number of
+// records.
 uint64_t epoch_size(const Container& container, const Order& order) {
   const OrderOptions* of = computed(order);
   return of == nullptr ? container.size() : sampling(container, *of).epoch_size();

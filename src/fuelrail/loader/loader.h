@@ -20,7 +20,7 @@ namespace fuelrail {
 // The caller's own way to turn records into columns, instead of ImageOptions.
 struct LoaderWork {
   std::vector<ColumnSpec> columns;  // of the batches
-  WorkerFactory make_worker;        // makes workers that write the columns; called as by Engine
+  WorkerFactory make_worker;        // for Engine: makes workers that write the columns
 };
 
 //   Loader loader(open_container("train.rec"),
@@ -46,8 +46,8 @@ class Loader {
 
   // Returns the next batch, or empty at the end of an epoch; the call after that begins the next
   // epoch. Errors: those of Engine::next, but OutOfMemoryError with the bytes, number and shape of
-  // the batches instead of std::bad_alloc; StallError after LoaderOptions::stall_timeout (a caller
-  // of `next_for` has to check this itself).
+  // the batches instead of std::bad_alloc; StallError after LoaderOptions::stall_timeout
+  // (`next_for` does not check this limit).
   std::optional<Batch> next();
   Engine::Next next_for(std::chrono::milliseconds timeout);
 
@@ -55,39 +55,40 @@ class Loader {
   // order, whose length is unknown.
   uint64_t size() const;
 
-  // The number of batches left in the epoch, the same on every rank: 0 after the last batch, until
-  // kEndOfEpoch has been returned. Errors: as for `size`.
+  // The number of batches left in the epoch, the same on every rank. It is 0 from the last batch of
+  // the epoch until kEndOfEpoch has been returned. Errors: as for `size`.
   uint64_t batches_left() const;
 
-  // Where the consumer of the batches is in the epoch.
+  // The phase of the epoch that the consumer of the batches is in.
   Engine::Phase phase() const;
 
   // Skips the rest of an epoch from which `next` has returned a batch. Does nothing at the
   // beginning of an epoch and right after `restore`.
   void next_epoch();
 
-  // Makes `epoch` the next one, from its beginning. Prefetched batches of this epoch are kept,
-  // those of another are discarded. Right after `restore` into the same epoch, this keeps the
-  // restored position, so that a script may call `restore` and then `set_epoch`, as many do.
+  // Makes the first batch of `epoch` the next batch. Prefetched batches are kept if they belong to
+  // this epoch, otherwise discarded. Right after `restore` into the same epoch, the restored
+  // position is kept instead, because many scripts call `restore` and then `set_epoch`.
   void set_epoch(uint32_t epoch);
 
   // The epoch and the global position of the next batch.
   Progress progress() const;
 
-  // The state to save, and resuming from a saved state. Errors of `restore`: InvalidArgumentError
-  // that names the difference between the two runs.
+  // `state` returns the state to save; `restore` resumes from a saved state. Errors of `restore`:
+  // InvalidArgumentError that names the difference between the two runs.
   State state() const;
   void restore(const State& state);
 
   // Enlarges the slots to batches of `rows` rows if they are smaller, and restarts the order from
   // the next batch, as `restore` does: prefetched batches are discarded. Unlike `restore`, this
-  // keeps the count for `max_bad`, and a run that `max_bad` has ended stays ended. For a fed order,
-  // whose batches may have any size.
+  // keeps the number of bad records counted for `max_bad`, and a run that `max_bad` has ended stays
+  // ended. Meant for a fed order, whose batches may have any size.
   void reserve(size_t rows);
 
-  // Takes another share of every global batch, from the next batch on, as if a loader of that share
-  // had restored the state: prefetched batches are discarded. Bad records are kept as by `reserve`.
-  // Errors: those of the constructor for this shard; the loader is then unchanged.
+  // From the next batch on, returns the share of `shard` in every global batch, as if a loader with
+  // this shard had restored the state: prefetched batches are discarded. The number of bad records
+  // is kept, as in `reserve`. Errors: those of the constructor for this shard, which leave the
+  // loader unchanged.
   void reshard(const Shard& shard);
 
   const LoaderOptions& options() const;

@@ -1,5 +1,5 @@
-// The loader's orders: windows, weights, fed; restored at any place; fetched over the gap between
-// epochs.
+// The loader's orders: windows, weights and fed orders, restored at any position, and prefetched
+// across the gap between epochs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -114,7 +114,7 @@ TEST_F(LoaderOrder, state_of_another_order_is_refused_by_name) {
   EXPECT_EQ(refusal(weighted(kRecords), weighted(0)), "accepted");
 }
 
-// What a loader that is restored at `progress` reads, and how many records it asks for.
+// The records that a loader restored at `progress` reads, and the number of extents it requests.
 struct Restored {
   std::vector<int64_t> first_batch;
   uint64_t extents = 0;
@@ -136,7 +136,7 @@ Restored restored_at(const std::shared_ptr<const Container>& many, const LoaderJ
   return restored;
 }
 
-// Were the order walked or stored, the time limit of the tests, or memory, would not do.
+// If the order were traversed or stored, the test would exceed its time limit or the memory.
 TEST_F(LoaderOrder, restoring_at_any_position_of_2_to_the_33_records_is_immediate) {
   constexpr uint64_t kMany = (uint64_t{1} << 33) + 7;
   const auto many = std::make_shared<RepeatedContainer>(set_.container, kMany);
@@ -227,7 +227,7 @@ TEST_F(LoaderOrder, the_batches_that_are_left_are_counted_down_to_the_epochs_end
 
 // --- fed orders ---------------------------------------------------------------------------------
 
-// What a caller who feeds keeps: the feed that is in use, and where it began.
+// The state of a caller that feeds: the feed in use, and the position where it began.
 struct Feeding {
   std::shared_ptr<Feed> feed;
   Progress start;
@@ -251,7 +251,7 @@ struct Feeding {
   }
 };
 
-// Closes the feed before the loader goes, whose thread may wait for it.
+// Closes the feed before the loader is destroyed, because the loader's thread may wait for it.
 struct FedLoader {
   FedLoader(
       std::shared_ptr<const Container> container, Feeding& by,
@@ -314,7 +314,7 @@ TEST_F(LoaderOrder, making_room_begins_the_feed_where_the_user_stands) {
   feeding.feed->end();
   EXPECT_THAT(ids(*fed.loader.next()), ElementsAre(1002));
   EXPECT_THAT(ids(*fed.loader.next()), ElementsAre(1003, 1004, 1005, 1006));
-  // The end of the epoch is still to come, whatever is made room for meanwhile.
+  // The end of the epoch is still returned, even after `reserve`.
   fed.loader.reserve(6);
   EXPECT_EQ(feeding.start, (Progress{1, 0}));
   feeding.feed->push({{1, 2, 3, 4, 5, 6}});
@@ -339,7 +339,7 @@ TEST_F(LoaderOrder, stopping_ends_a_next_that_waits_to_be_fed) {
   EXPECT_THROW(fed.loader.reserve(9), StateError);
 }
 
-// Every odd record is bad; a batch's substitute is the next of it.
+// Every odd record is bad. Its substitute is the next record of the batch.
 std::shared_ptr<const Container> odd_ones_bad(const ImageSet& set) {
   const auto refuse = [](uint64_t record) {
     if (record % 2 == 1) throw CorruptError("odd");
@@ -347,7 +347,7 @@ std::shared_ptr<const Container> odd_ones_bad(const ImageSet& set) {
   return std::make_shared<HookedContainer>(set.container, ContainerHooks{.extent = refuse});
 }
 
-// Fed one batch at a time.
+// A loader that is fed one batch at a time.
 struct FedSkipping : FedLoader {
   FedSkipping(std::shared_ptr<const Container> container, Feeding& by, const Allowance& max_bad)
       : FedLoader(std::move(container), by, [max_bad](LoaderJob& options) {
@@ -368,7 +368,7 @@ struct FedSkipping : FedLoader {
 };
 
 TEST_F(LoaderOrder, making_room_forgets_neither_bad_records_nor_their_number) {
-  for (const size_t rows : {0u, 4u}) {  // that there are, and more
+  for (const size_t rows : {0u, 4u}) {  // the size so far, and a larger one
     Feeding feeding;
     FedSkipping fed(odd_ones_bad(set_), feeding, Allowance{.count = 2});
     EXPECT_FALSE(fed.too_many({1, 2}));
@@ -413,7 +413,7 @@ TEST_F(LoaderOrder, max_bad_of_a_fed_order_is_a_fraction_of_all_records_on_every
   EXPECT_THROW(fed.loader.next(), TooManyBadRecordsError);
 }
 
-// What ThreadSanitizer is to look at.
+// For ThreadSanitizer.
 TEST_F(LoaderOrder, any_thread_may_ask_while_room_is_made) {
   Feeding feeding;
   FedSkipping fed(odd_ones_bad(set_), feeding, Allowance{.count = kRecords});
@@ -448,7 +448,7 @@ TEST_F(LoaderOrder, next_epoch_is_read_while_the_user_is_between_epochs) {
   hooks.read = [&](uint64_t offset, uint64_t) {
     {
       std::lock_guard lock(mutex);
-      if (read.insert(offset).second) return;  // the first epoch's
+      if (read.insert(offset).second) return;  // read for the first epoch
     }
     ++in_flight;
     gate.pass();
@@ -457,7 +457,7 @@ TEST_F(LoaderOrder, next_epoch_is_read_while_the_user_is_between_epochs) {
       std::make_shared<RepeatedContainer>(set_.container, 8), hooks);
   LoaderJob options = ids_of(2);
   options.engine.prefetch = 2;
-  options.engine.read.threads = 256;  // all that there can be, so that nothing is planned far ahead
+  options.engine.read.threads = 256;  // the maximum, so that nothing is planned far ahead
   Loader loader = options.loader(eight);
   for (int batch = 0; batch < 4; ++batch) ASSERT_TRUE(loader.next());
   // The user has the epoch's last batch, and does what users do.

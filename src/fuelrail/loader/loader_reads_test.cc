@@ -1,4 +1,4 @@
-// How a loader reads changes no batch.
+// The read backend changes no batch.
 #include <gtest/gtest.h>
 
 #include "fuelrail/loader/loader.h"
@@ -8,7 +8,7 @@
 namespace fuelrail {
 namespace {
 
-// The pixels of an epoch, and who read.
+// The pixels of an epoch, and the read backend.
 struct Epoch {
   std::string pixels;
   std::string backend;

@@ -134,7 +134,7 @@ TEST_F(LoaderTest, next_epoch_skips_what_is_left_and_nothing_else) {
   const auto first = rest_of_epoch(plain);
   const auto second = rest_of_epoch(plain);
   Loader loader = make();
-  loader.next_epoch();  // nothing has begun
+  loader.next_epoch();  // no epoch has begun
   EXPECT_EQ(rest_of_epoch(loader), first);
   loader.next_epoch();  // the first epoch has ended
   loader.next();
@@ -166,7 +166,8 @@ TEST_F(LoaderTest, naming_the_restored_epoch_keeps_the_restored_place) {
   restored.set_epoch(state.progress.epoch);
   EXPECT_EQ(restored.state().progress, state.progress);
   restored.next();
-  restored.set_epoch(state.progress.epoch);  // now it has begun: from its beginning
+  restored.set_epoch(
+      state.progress.epoch);  // the epoch has begun, so it restarts from its beginning
   EXPECT_EQ(restored.state().progress, (Progress{state.progress.epoch, 0}));
 }
 
@@ -358,7 +359,7 @@ TEST_F(LoaderTest, images_of_no_common_size_are_rows_in_memory_that_is_used_agai
   EXPECT_EQ(loader.stats().consumer.bytes, delivered);
 }
 
-// Writes how many bytes each record's image has.
+// Writes the number of bytes of each record's image.
 class ImageLengthWorker final : public Worker {
  public:
   explicit ImageLengthWorker(std::shared_ptr<const Container> container)

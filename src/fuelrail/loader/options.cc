@@ -35,28 +35,30 @@ const OptionTable<LoaderOptions>& LoaderOptions::table() {
 const OptionTable<ImageOptions>& ImageOptions::table() {
   static const auto table =
       OptionTable<ImageOptions>()
-          .choice(
-              "dtype", &ImageOptions::dtype,
-              {{"float32", DType::kFloat32},
-               {"float16", DType::kFloat16},
-               {"bfloat16", DType::kBfloat16},
-               {"uint8", DType::kUint8}},
-              "element type of the images: \"float32\", \"float16\", \"bfloat16\" (for DLPack "
-              "and PyTorch; NumPy does not have it) or \"uint8\". Without Normalize, floats are "
-              "in [0, 1].")
+          .choice("dtype", &ImageOptions::dtype,
+                  {{"float32", DType::kFloat32},
+                   {"float16", DType::kFloat16},
+                   {"bfloat16", DType::kBfloat16},
+                   {"uint8", DType::kUint8}},
+                  "element type of the images: \"float32\", \"float16\", \"bfloat16\" (only "
+                  "for DLPack and PyTorch; NumPy has no bfloat16) or \"uint8\". Without Normalize, "
+                  "floats are "
+                  "in [0, 1].")
           .choice("layout", &ImageOptions::layout,
                   {{"NCHW", ImageLayout::kNchw}, {"NHWC", ImageLayout::kNhwc}},
-                  "\"NCHW\" or \"NHWC\"; the channels are red, green, blue.")
+                  "order of the images' dimensions, \"NCHW\" or \"NHWC\". The channels are red, "
+                  "green, blue.")
           .choice("orientation", &ImageOptions::orientation,
                   {{"apply", Orientation::kApply}, {"ignore", Orientation::kIgnore}},
                   "\"apply\" turns images upright by their EXIF tag; \"ignore\" does not.")
           .flag("scaled_decode", &ImageOptions::scaled_decode,
                 "decode a JPEG at 1/8, 1/4 or 1/2 of its size if the first resampling shrinks it "
                 "at least that much. This is faster, but changes pixels slightly "
-                "(docs/transforms.md has numbers).")
-          .number("max_pixels", &ImageOptions::max_pixels, 1, INT64_MAX,
-                  "an image that declares more pixels is an error, raised before memory is "
-                  "allocated for it. (docs/limits.md lists all limits.)");
+                "(docs/transforms.md has measurements).")
+          .number(
+              "max_pixels", &ImageOptions::max_pixels, 1, INT64_MAX,
+              "the largest number of pixels of an image. An image that declares more pixels causes "
+              "an error before memory is allocated for it. (docs/limits.md lists all limits.)");
   return table;
 }
 

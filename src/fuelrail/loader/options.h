@@ -20,12 +20,12 @@
 
 namespace fuelrail {
 
-// An order whose sampler a function makes, for `shard` and from `start` on. The function is called
-// at each restart. A sampler that waits (feed.h) must be woken before a restart, and before the
-// loader is stopped or destroyed.
+// An order whose sampler is made by the function `make`, for `shard` and from `start` on. The
+// function is called at each restart. A sampler that waits (feed.h) must be woken before a restart,
+// and before the loader is stopped or destroyed.
 struct FedOrder {
   std::function<std::unique_ptr<Sampler>(Progress start, const Shard& shard)> make;
-  uint64_t rows = 1;  // the most rows of a batch, until Loader::reserve raises it
+  uint64_t rows = 1;  // the most rows in a batch, until Loader::reserve raises it
   uint64_t seed = 0;  // for random transforms
   Shard shard{};
 };
@@ -34,10 +34,11 @@ struct FedOrder {
 struct LoaderOptions {
   // Results.
   std::variant<OrderOptions, FedOrder> order{};
-  // A fraction counts this rank's share of the epoch; for a fed order, all records.
+  // A fraction in `max_bad` is one of this rank's share of the epoch or, for a fed order, of all
+  // records.
   ErrorPolicy errors{};
-  // Speed. `engine.warn` is also called, on a worker's thread, for the first image that loses bits
-  // and for the first that loses alpha.
+  // Speed. In addition, `engine.warn` is called on a worker's thread for the first image that loses
+  // bits and for the first image that loses alpha.
   EngineOptions engine{};
   std::optional<double> stall_timeout{};  // seconds that `next` waits; default: no limit
 

@@ -1,4 +1,4 @@
-// Decodes a box of an image turned upright, and no pixels outside the box.
+// Decodes a box of an upright image, without the pixels outside the box.
 #pragma once
 
 #include <cstdint>

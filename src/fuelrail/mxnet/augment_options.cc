@@ -39,14 +39,15 @@ void require_crops(const AugmentOptions& options) {
       throw InvalidArgumentError(
           "random_resized_crop cannot be combined with rand_crop, min_crop_size, max_crop_size, "
           "min_random_scale or max_random_scale",
-          {.remedy = "Set either random_resized_crop or the others"});
+          {.remedy =
+               "Omit random_resized_crop, or omit the parameters that it cannot be combined with"});
     }
   }
   if (!sizes) return;
-  require_value(options.max_crop_size != -1, "min_crop_size", "-1, because max_crop_size is -1",
+  require_value(options.max_crop_size != -1, "min_crop_size", "-1 unless max_crop_size is set",
                 options.min_crop_size);
-  require_value(options.min_crop_size >= 1, "min_crop_size",
-                "at least 1, because max_crop_size is set", options.min_crop_size);
+  require_value(options.min_crop_size >= 1, "min_crop_size", "at least 1 if max_crop_size is set",
+                options.min_crop_size);
   require_value(
       options.max_crop_size >= options.min_crop_size && options.max_crop_size <= kLongestSide,
       "max_crop_size", "min_crop_size to 32766", options.max_crop_size);
@@ -90,23 +91,25 @@ const OptionTable<AugmentOptions>& AugmentOptions::table() {
           .number("max_rotate_angle", &A::max_rotate_angle, 0, kMostDegrees,
                   "Rotates by a random whole number of degrees in [-max_rotate_angle, "
                   "max_rotate_angle], unless rotate or rotate_list is set.")
-          .any(each(option::number_rule("rotate_list", "int", -kMostDegrees, kMostDegrees,
-                                        "Rotates by a random one of these angles, in degrees, "
-                                        "instead of rotate and max_rotate_angle.")),
+          .any(each(option::number_rule(
+                   "rotate_list", "int", -kMostDegrees, kMostDegrees,
+                   "Rotates by one of these angles, in degrees, chosen at random. "
+                   "Replaces rotate and max_rotate_angle.")),
                &A::rotate_list)
           .number("max_shear_ratio", &A::max_shear_ratio, 0, kMostFactor,
                   "Shears by a random ratio in [-max_shear_ratio, max_shear_ratio].")
           .number("max_random_scale", &A::max_random_scale, kLeastRatio, kMostFactor,
-                  "Largest factor by which the image is scaled at random.")
+                  "Upper limit of the random factor that scales the image.")
           .number("min_random_scale", &A::min_random_scale, kLeastRatio, kMostFactor,
-                  "Smallest factor by which the image is scaled at random.")
+                  "Lower limit of the random factor that scales the image.")
           .number("max_aspect_ratio", &A::max_aspect_ratio, 0, kMostFactor,
                   "Changes width / height by a random factor in [1 - max_aspect_ratio, 1 + "
                   "max_aspect_ratio], or in [min_aspect_ratio, max_aspect_ratio] if "
                   "min_aspect_ratio is set. With random_resized_crop, the factor applies to the "
                   "crop only.")
-          .number("min_aspect_ratio", &A::min_aspect_ratio, kLeastRatio, kMostFactor,
-                  "Smallest factor by which width / height changes; None: 1 - max_aspect_ratio.")
+          .number(
+              "min_aspect_ratio", &A::min_aspect_ratio, kLeastRatio, kMostFactor,
+              "Lower limit of the factor that changes width / height; None: 1 - max_aspect_ratio.")
           .number("max_img_size", &A::max_img_size, 1, std::numeric_limits<float>::max(),
                   "Largest side of the affine map's output, in pixels.")
           .number("min_img_size", &A::min_img_size, 0, static_cast<float>(kLongestSide),
@@ -114,23 +117,24 @@ const OptionTable<AugmentOptions>& AugmentOptions::table() {
           .number("pad", &A::pad, INT64_MIN, kLongestSide / 2,
                   "Pixels of border added on each side; 0 or below: no border.")
           .number("fill_value", &A::fill_value, 0, 255,
-                  "Value of the pixels in the border and where the affine map leaves the output "
-                  "empty; alpha is 0 there.")
+                  "Value of the pixels in the border, and of the output pixels that the affine map "
+                  "does not cover. The alpha of these pixels is 0.")
           .flag(
               "random_resized_crop", &A::random_resized_crop,
               "Crops a box of random position, area and aspect ratio and resizes it to data_shape. "
-              "Takes the first of ten random boxes that fits, or else a centre crop. No effect if "
-              "all limits of area and aspect ratio are 1.")
+              "Uses the first of ten random boxes that fits into the image, or a centre crop if "
+              "none fits. No effect if all limits of area and aspect ratio are 1.")
           .number("max_random_area", &A::max_random_area,
-                  "Largest area of the random_resized_crop, as a fraction of the image's area.")
-          .number("min_random_area", &A::min_random_area,
-                  "Smallest area of the random_resized_crop, as a fraction of the image's area.")
+                  "Largest area that random_resized_crop crops, as a fraction of the image's area.")
+          .number(
+              "min_random_area", &A::min_random_area,
+              "Smallest area that random_resized_crop crops, as a fraction of the image's area.")
           .number("max_crop_size", &A::max_crop_size,
                   "Crops a square with a random side of min_crop_size to max_crop_size pixels and "
                   "resizes it to data_shape; -1: off.")
           .number("min_crop_size", &A::min_crop_size,
                   "Smallest side of the square that max_crop_size crops, in pixels; -1: off.")
-          .flag("rand_crop", &A::rand_crop, "Crops at a random position instead of the centre.")
+          .flag("rand_crop", &A::rand_crop, "Crops at a random position instead of at the centre.")
           .number("brightness", &A::brightness, 0, kMostFactor,
                   "Multiplies pixels by a random factor in [1 - brightness, 1 + brightness]. "
                   "brightness, contrast and saturation are applied in random order.")

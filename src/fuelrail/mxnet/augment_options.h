@@ -1,5 +1,5 @@
 // The parameters of MXNet's default augmenter ("aug_default"), with MXNet's names and defaults.
-// docs/mxnet_augmentation.md has the formula of each.
+// docs/mxnet_augmentation.md has their formulas.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace fuelrail::mxnet {
 
-// In the order in which they take effect. The table describes each.
+// The parameters in the order in which they take effect. `table` describes them.
 struct AugmentOptions {
   int64_t inter_method = 1;
   int64_t resize = -1;
@@ -51,13 +51,14 @@ struct AugmentOptions {
   // the size of data_shape.
   std::vector<std::shared_ptr<const PixelStage>> stages{};
 
-  static const OptionTable<AugmentOptions>& table();  // of all parameters except `stages`
+  static const OptionTable<AugmentOptions>& table();  // all parameters except `stages`
 };
 
-// Errors: InvalidArgumentError with the parameter's name for: a value out of range; parameters that
-// cannot be combined (random_resized_crop with rand_crop, crop sizes or scales; one crop size
-// without the other); colour changes with data_shape.channels != 3; a stage that is null or changes
-// the size. Those of check(shape).
+// Checks each value and the combination of values. Errors: InvalidArgumentError that names the
+// parameter, for a value out of range; for random_resized_crop together with rand_crop, a crop size
+// or a random scale; if only one of the two crop sizes is set; for colour changes or stages if
+// data_shape.channels is not 3; for a stage that is null or changes the image's size. Also the
+// errors of check(shape).
 void check(const AugmentOptions& options, const MxShape& shape);
 
 }  // namespace fuelrail::mxnet

@@ -80,7 +80,7 @@ TEST(AugmentOptions, refusal_names_the_parameter) {
       {"max_aspect_ratio", [](auto& options) { options.min_aspect_ratio = 0.5f; }},
       {"min_aspect_ratio", [](auto& options) { options.min_aspect_ratio = -1.0f; }},
       {"min_aspect_ratio",
-       [](auto& options) {  // an area divided by it is not finite
+       [](auto& options) {  // an area divided by this ratio is infinite
          options.min_aspect_ratio = std::numeric_limits<float>::denorm_min();
          options.max_aspect_ratio = 1;
        }},

@@ -22,7 +22,8 @@ AspectRange aspect_range(const AugmentOptions& options) {
   return {1 - options.max_aspect_ratio, 1 + options.max_aspect_ratio};
 }
 
-// Draws and records one step after the other; `size_` is the image's size after the last one.
+// Draws the random numbers of each step and adds the step to the plan. `size_` is the image's size
+// after the last step.
 class Planner {
  public:
   Planner(const AugmentOptions& options, const MxShape& shape, Size image, Draws& draws,
@@ -124,7 +125,7 @@ class Planner {
       auto height = static_cast<int64_t>(std::round(std::sqrt(wanted / ratio)));
       auto width = static_cast<int64_t>(std::round(std::sqrt(wanted * ratio)));
       if (draws_.unit() > 0.5f) std::swap(height, width);
-      // A very small image may give an empty crop, for which MXNet fails.
+      // A very small image may give an empty crop, with which MXNet fails.
       if (height > size_.height || width > size_.width || height == 0 || width == 0) continue;
       const int64_t top = draws_.integer(0, size_.height - height);
       const int64_t left = draws_.integer(0, size_.width - width);
@@ -147,7 +148,8 @@ class Planner {
   }
 
   // Makes both sides at least as long as the target's, then crops. Each enlargement keeps the
-  // ratio, truncated to whole pixels. The interpolation is chosen once, by the size before.
+  // aspect ratio, with the other side truncated to whole pixels. The interpolation is chosen once,
+  // by the size before the enlargements.
   void enlarge_and_crop() {
     const CvInterpolation how = interpolation(size_, target_);
     if (size_.height < target_.height) {
@@ -163,7 +165,7 @@ class Planner {
     crop(place(target_));
   }
 
-  // A box of this size, at a random position with rand_crop, else in the centre.
+  // A box of this size, at a random position if rand_crop is set, otherwise in the centre.
   Box place(Size box) {
     int64_t top = size_.height - box.height;
     int64_t left = size_.width - box.width;

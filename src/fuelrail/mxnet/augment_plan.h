@@ -1,5 +1,6 @@
-// The steps of MXNet's default augmenter for one image. They depend only on the image's size: all
-// random numbers are drawn here, in MXNet's order, before any pixel is read. Private to the module.
+// The steps of MXNet's default augmenter for one image. They depend on the image's size, but not on
+// its pixels: all random numbers are drawn here, in MXNet's order, before any pixel is read.
+// Private to the module.
 #pragma once
 
 #include <array>
@@ -54,15 +55,15 @@ struct AugmentPlan {
 };
 
 // Replaces `plan` with the plan for an image of size `image`. Requires: `options` have passed
-// `check`. Errors: InvalidArgumentError as Augmenter::augment.
+// `check`. Errors: InvalidArgumentError for the same images as Augmenter::augment.
 void plan_augmentation(const AugmentOptions& options, const MxShape& shape, Size image,
                        Draws& draws, AugmentPlan& plan);
 
 // The part of the image that the plan reads.
 Box needed_pixels(const AugmentPlan& plan, Size image);
 
-// The interpolation of one step by MXNet's `inter_method`: 10 draws one number, 9 chooses by the
-// sizes.
+// The interpolation of one step. `inter_method` 9 chooses it by the two sizes, 10 chooses it at
+// random and draws one number, and the other values name it directly.
 CvInterpolation choose_interpolation(int64_t inter_method, Size from, Size to, Draws& draws);
 
 // The image's size after `resize`. Requires: `image` is not empty, resize > 0. Errors:

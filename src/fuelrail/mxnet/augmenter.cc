@@ -7,7 +7,7 @@ namespace fuelrail::mxnet {
 // If a crop follows a resize directly, only the pixels that the crop keeps are computed.
 void Augmenter::change_geometry(Box held) {
   const auto& steps = plan_.geometry;
-  Size size = image_;  // the image's size; the picture has its pixels of `held`
+  Size size = image_;  // the image's size; the picture has its pixels in `held`
   for (size_t i = 0; i < steps.size(); ++i) {
     if (const auto* resize = std::get_if<ResizeTo>(&steps[i])) {
       const auto* crop = i + 1 < steps.size() ? std::get_if<CropTo>(&steps[i + 1]) : nullptr;

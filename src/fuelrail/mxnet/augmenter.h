@@ -1,7 +1,8 @@
-// MXNet's default augmenter: turns a decoded image into one of the size of data_shape. The steps,
-// in the order of docs/mxnet_augmentation.md: resize, affine map, pad, crop, brightness, contrast
-// and saturation, hue, lighting noise, user-defined stages. output.h does the mirroring. Every
-// pixel equals MXNet 1.9.1's, and random numbers are drawn in MXNet's order.
+// MXNet's default augmenter: turns a decoded image of any size into one of data_shape's size. The
+// steps, in the order of docs/mxnet_augmentation.md: resize, affine map, pad, crop, brightness,
+// contrast and saturation, hue, lighting noise, user-defined stages. Mirroring is not among them:
+// output.h does it. Every pixel equals MXNet 1.9.1's, and random numbers are drawn in MXNet's
+// order.
 #pragma once
 
 #include "fuelrail/base/box.h"
@@ -20,19 +21,21 @@ class Augmenter {
   Augmenter(const AugmentOptions& options, const MxShape& shape);
 
   // Returns: shape.height x shape.width pixels with shape.channels 8-bit channels, red first.
-  // Lifetime: until the next call, and at most that of `decoded`, because the result may be a view
-  // of it. Requires: decoded.channels == shape.channels; `decoded` is not empty. Errors:
-  // InvalidArgumentError for an image smaller than max_crop_size, and for one that a parameter
-  // would make empty or longer than kLongestSide; those of the user-defined stages.
+  // Lifetime: until the next call, but not longer than the pixels of `decoded`: the result may be a
+  // view of them. Requires: decoded.channels == shape.channels; `decoded` is not empty. Errors:
+  // InvalidArgumentError for an image smaller than max_crop_size, and if a step would make a side 0
+  // or longer than kLongestSide; those of the user-defined stages.
   ConstImageView augment(ConstImageView decoded, Draws& draws);
 
-  // `augment` in two halves, so that only the needed pixels are decoded. First half: draws the
-  // random numbers for an image of this size. Returns: the box of the image that `run` reads.
-  // Errors: as `augment`, except those of the stages.
+  // The first half of `augment`. Callers that use the two halves need to decode only the pixels
+  // that `run` reads. Draws the random numbers for an image of size `image`. Returns: the box of
+  // the image that `run` reads. Errors: as for `augment`, except those of the stages.
   Box plan(Size image, Draws& draws);
 
-  // Second half. `decoded` has the pixels of `box`, which contains the box that `plan` returned.
-  // Uses only `counted` of `draws`. Errors: those of the stages.
+  // The second half of `augment`, for the image of the last call of `plan`. `decoded` has the
+  // image's pixels in `box`. Draws no words: only the stages use `draws`, through `counted`.
+  // Returns: as `augment`. Requires: `box` contains the box that `plan` returned. Errors: those of
+  // the stages.
   ConstImageView run(ConstImageView decoded, Box box, const Draws& draws);
 
  private:
@@ -43,7 +46,7 @@ class Augmenter {
   AugmentOptions options_;
   MxShape shape_;
   AugmentPlan plan_;
-  Size image_;  // the size that plan_ is for
+  Size image_;  // the size of the image that plan_ is for
   Picture picture_;
 };
 

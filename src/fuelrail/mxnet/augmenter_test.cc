@@ -14,7 +14,7 @@ namespace {
 
 using testing::refusal_of;
 
-// Pixels of which each is another, as far as bytes go.
+// An image whose pixels differ, as far as 8-bit levels allow.
 struct NumberedImage {
   NumberedImage(Size size, int64_t channels)
       : bytes(static_cast<size_t>(size.height * size.width * channels)) {
@@ -118,7 +118,7 @@ TEST(Augmenter, alpha_is_empty_where_the_map_and_the_border_are) {
   const std::vector<uint8_t> pixels = augmented(options, {4, 26, 26}, image.view);
   EXPECT_EQ(std::vector<uint8_t>(pixels.begin(), pixels.begin() + 4),
             (std::vector<uint8_t>{90, 90, 90, 0}));
-  const size_t corner = (3 * 26 + 3) * 4;  // of the turned square
+  const size_t corner = (3 * 26 + 3) * 4;  // of the rotated square
   EXPECT_EQ(std::vector<uint8_t>(pixels.begin() + corner, pixels.begin() + corner + 4),
             (std::vector<uint8_t>{90, 90, 90, 0}));
 }
@@ -162,7 +162,7 @@ TEST(Augmenter, small_image_falls_back_from_random_resized_crop_to_the_middle) {
   for (size_t i = 0; i < pixels.size(); ++i) EXPECT_EQ(pixels[i], image.bytes[i % 3]);
 }
 
-// Writes its random number and which stage it is.
+// Writes its random number and the number of the stage.
 class WritingStage final : public PixelStage {
  public:
   explicit WritingStage(bool in_place) : in_place_(in_place) {}
@@ -202,7 +202,7 @@ TEST(Augmenter, colours_leave_the_source_alone) {
   EXPECT_EQ(image.bytes, before);
 }
 
-// The words that a plan takes, in MXNet's order, whatever the values are.
+// The number of words that a plan draws.
 uint32_t words_taken(const AugmentOptions& options, Size image, const MxShape& shape) {
   SeededDraws draws(1u);
   AugmentPlan plan;
@@ -220,7 +220,7 @@ TEST(AugmentPlan, steps_take_words_only_when_they_are_asked_for) {
   const MxShape shape{3, 32, 32};
   AugmentOptions options;
   EXPECT_EQ(words_taken(options, image, shape), 0u);
-  options.inter_method = 10;  // the crop asks for it even if nothing is enlarged
+  options.inter_method = 10;  // the crop draws it even if nothing is enlarged
   EXPECT_EQ(words_taken(options, image, shape), 1u);
   options.resize = 40;
   EXPECT_EQ(words_taken(options, image, shape), 2u);
@@ -228,7 +228,7 @@ TEST(AugmentPlan, steps_take_words_only_when_they_are_asked_for) {
   EXPECT_EQ(words_taken(options, image, shape), 7u);
   options.rand_crop = true;
   EXPECT_EQ(words_taken(options, image, shape), 9u);
-  options.brightness = 0.1f;  // three factors, two exchanges
+  options.brightness = 0.1f;  // three factors, two swaps
   EXPECT_EQ(words_taken(options, image, shape), 14u);
   options.random_l = 3;
   EXPECT_EQ(words_taken(options, image, shape), 20u);

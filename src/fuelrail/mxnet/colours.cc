@@ -29,7 +29,8 @@ HWY_INLINE hn::Vec<DI> mxnet_grey_of(const Rgb& pixel) {
   return hn::ConvertTo(DI(), hn::Mul(hn::Add(red_and_green, blue_and_half), hn::Set(d, 0x1p-14f)));
 }
 
-// Replaces `count` levels by factor * level + offset. Here and below, requires: finite results.
+// Replaces `count` levels with factor * level + offset. Requires, here and below: the results are
+// finite.
 void ScaleRow(uint8_t* row, int64_t count, float factor, float offset) {
   const VF times = hn::Set(DF(), factor);
   const VF plus = hn::Set(DF(), offset);
@@ -42,7 +43,7 @@ uint64_t SumGreyRow(const uint8_t* rgb, int64_t width) {
   return sum_pixels(rgb, width, [](const Rgb& pixel) HWY_ATTR { return mxnet_grey_of(pixel); });
 }
 
-// Replaces levels by factor * level + (1 - factor) * MXNet's grey.
+// Replaces levels with factor * level + (1 - factor) * MXNet's grey.
 void SaturateRow(uint8_t* rgb, int64_t width, float factor) {
   const VF own = hn::Set(DF(), factor);
   const VF of_grey = hn::Set(DF(), 1 - factor);

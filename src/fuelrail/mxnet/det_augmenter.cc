@@ -19,7 +19,7 @@ Value of_sampler(const std::vector<Value>& values, size_t sampler) {
   return values[values.size() == 1 ? 0 : sampler];
 }
 
-// The pixels of a box in fractions, truncated to whole pixels; may be empty.
+// Converts a box from fractions of the image's sides to pixels, truncated. The result may be empty.
 Box pixels_of(const DetBox& box, Size image) {
   const auto cut = [](float fraction, int64_t pixels) {
     return static_cast<int64_t>(fraction * static_cast<float>(pixels));
@@ -30,7 +30,7 @@ Box pixels_of(const DetBox& box, Size image) {
           std::min(cut(box.width, image.width), image.width - left)};
 }
 
-// The largest size that fits into `shape` and keeps the ratio, truncated to whole pixels.
+// The largest size that fits into `shape` and keeps the aspect ratio, truncated to whole pixels.
 Size fitted(Size image, Size shape) {
   const auto rows = static_cast<float>(image.height);
   const auto columns = static_cast<float>(image.width);
@@ -137,7 +137,7 @@ bool DetAugmenter::try_sampler(size_t sampler, Draws& draws) {
   for (int64_t trial = 0; trial < trials; ++trial) {
     const DetBox box = draw_crop(sampler, draws);
     const Box pixels = pixels_of(box, picture_.size());
-    if (pixels.height <= 0 || pixels.width <= 0) continue;  // here MXNet fails
+    if (pixels.height <= 0 || pixels.width <= 0) continue;  // MXNet fails here
     if (!label_.crop(box, limits, options_.crop_emit_mode, options_.emit_overlap_thresh)) continue;
     picture_.crop(pixels);
     return true;
@@ -167,7 +167,7 @@ void DetAugmenter::fit(Draws& draws) {
   }
 }
 
-// Places the picture at the upper left of an image of the size of data_shape.
+// Places the picture at the upper left of an image of data_shape's size.
 DetImage DetAugmenter::placed() {
   const Size used = picture_.size();
   if (used == shape_.size()) return {picture_.view(), used};
@@ -211,7 +211,7 @@ void write_det_row(int64_t channels, Size used, std::span<const float> label, fl
         "`label_pad_width` is smaller than the record's label",
         {.expected = fmt::format("at least {}", label.size()),
          .found = fmt::format("{}", row.size() - kDetRowPrefix),
-         .remedy = "Leave label_pad_width at 0 to pad to the longest label"});
+         .remedy = "Set label_pad_width to 0, which pads to the longest label"});
   }
   row[0] = static_cast<float>(channels);
   row[1] = static_cast<float>(used.height);

@@ -1,5 +1,5 @@
-// MXNet's detection augmenter: turns a decoded image into one of the size of data_shape, and
-// changes the boxes of its label accordingly. The steps, in the order of docs/mxnet_detection.md:
+// MXNet's detection augmenter: turns a decoded image of any size into one of data_shape's size, and
+// changes the boxes in its label accordingly. The steps, in the order of docs/mxnet_detection.md:
 // resize, colours, mirror, pad, crop, resize to data_shape.
 //
 // A label is a row of floats: header width (2 or more), object width (5 or more), further header
@@ -25,8 +25,8 @@ namespace fuelrail::mxnet {
 void check_det_label(std::span<const float> label);
 
 struct DetImage {
-  ConstImageView image;  // of the size of data_shape
-  Size used;             // the upper left part that has the picture; the rest is 0
+  ConstImageView image;  // has data_shape's size
+  Size used;             // size of the picture at the upper left; all other pixels are 0
 };
 
 // Reuses its memory and tables between calls. Threads: one augmenter per thread.
@@ -35,10 +35,10 @@ class DetAugmenter {
   // Errors: those of check(options, shape).
   DetAugmenter(const DetOptions& options, const MxShape& shape);
 
-  // Replaces `label` with the label of the result, without objects that have no area (as MXNet).
-  // Lifetime of the image: until the next call, and at most that of `decoded`. Requires:
-  // decoded.channels == shape.channels; `decoded` is not empty. Errors: those of check_det_label;
-  // InvalidArgumentError for an image that a parameter would make longer than kLongestSide.
+  // Replaces `label` with the label of the result and, like MXNet, drops objects without area.
+  // Lifetime of the returned image: until the next call, but not longer than the pixels of
+  // `decoded`. Requires: decoded.channels == shape.channels; `decoded` is not empty. Errors: those
+  // of check_det_label; InvalidArgumentError if a step would make a side longer than kLongestSide.
   DetImage augment(ConstImageView decoded, std::vector<float>& label, Draws& draws);
 
  private:
@@ -60,12 +60,12 @@ class DetAugmenter {
   std::vector<int> samplers_;  // in the order in which they are tried
 };
 
-// Number of values before the label in a row of the batch.
+// Number of values before the label in a label row of a batch.
 inline constexpr size_t kDetRowPrefix = 4;
 
-// Writes the number of channels, the rows and columns in use, the label's length, the label, and
-// then `pad_value` up to the end of `row`. Errors: InvalidArgumentError if the row is shorter than
-// kDetRowPrefix + label.size().
+// Writes a label row: the number of channels, used.height, used.width, the label's length, the
+// label, then `pad_value` up to the end of `row`. Errors: InvalidArgumentError if the row is
+// shorter than kDetRowPrefix + label.size().
 void write_det_row(int64_t channels, Size used, std::span<const float> label, float pad_value,
                    std::span<float> row);
 

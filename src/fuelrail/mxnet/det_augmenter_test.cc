@@ -18,7 +18,7 @@ using testing::refusal_of;
 
 constexpr MxShape kSquare{3, 40, 40};
 
-// Black, but for one box of white: the object that the label tells of.
+// A black image with one white box, which is the object in the label.
 struct BoxImage {
   BoxImage(Size size, Box white)
       : bytes(static_cast<size_t>(size.height * size.width * 3)),
@@ -42,7 +42,7 @@ struct BoxImage {
   std::vector<float> label;
 };
 
-// Where white begins and ends, in fractions of `used`: left, top, right, bottom.
+// The white box in fractions of `used`: left, top, right, bottom.
 std::vector<float> white_of(const DetImage& image) {
   Box box{image.used.height, image.used.width, 0, 0};
   int64_t bottom = 0;
@@ -62,7 +62,7 @@ std::vector<float> white_of(const DetImage& image) {
           static_cast<float>(right) / width, static_cast<float>(bottom) / height};
 }
 
-// In many samples the label's box must lie where the white pixels are.
+// Expects, for many samples, that the label's box is where the white pixels are.
 void expect_box_follows(const DetOptions& options, const MxShape& shape) {
   DetAugmenter augmenter(options, shape);
   for (uint64_t sample = 0; sample < 50; ++sample) {
@@ -99,7 +99,7 @@ TEST(DetAugmenter, crop_satisfies_its_sampler_or_is_left_out) {
   DetOptions options;
   options.rand_crop_prob = 1;
   options.min_crop_scales = {0.1f};
-  options.min_crop_object_coverages = {0.999f};  // nobody sets the five other limits
+  options.min_crop_object_coverages = {0.999f};  // the five other limits keep their defaults
   DetAugmenter augmenter(options, kSquare);
   for (uint64_t sample = 0; sample < 30; ++sample) {
     const BoxImage source({90, 120}, {30, 40, 30, 40});
@@ -152,7 +152,7 @@ TEST(DetAugmenter, colours_change_by_their_probabilities) {
     CountedDraws draws(Philox(4, 0, sample));
     if (augmenter.augment(source.view, label, draws).image.data[0] < 254) ++darker;
   }
-  EXPECT_NEAR(darker, 100, 40);  // half of them change, half of those for the brighter
+  EXPECT_NEAR(darker, 100, 40);  // half of them change, and half of those get brighter
 }
 
 TEST(DetAugmenter, canvas_past_all_limits_is_refused) {
@@ -168,7 +168,7 @@ TEST(DetAugmenter, canvas_past_all_limits_is_refused) {
               }).starts_with("`max_pad_scale` makes the image too large: "));
 }
 
-// What an augmenter makes of an image of numbered levels with one object in the middle.
+// The result for an image of numbered levels with one object in the middle.
 struct AugmentedLevels {
   std::vector<uint8_t> bytes;
   Size used;
@@ -273,7 +273,7 @@ TEST(DetAugmenter, label_that_is_none_is_an_error_and_stays_as_it_is) {
   EXPECT_EQ(label, (std::vector<float>{1, 2, 3}));
 }
 
-// How many words an image of 20 x 20 takes.
+// The number of words drawn for an image of 20 x 20 pixels.
 uint32_t det_words_taken(const std::function<void(DetOptions&)>& set) {
   class CountingDraws final : public Draws {
    public:
@@ -303,7 +303,7 @@ TEST(DetAugmenter, numbers_are_drawn_only_for_what_is_on) {
       o.max_pad_scale = scale;
     });
   };
-  EXPECT_EQ(pad(1, 1), 0u);  // a scale of 1 is off
+  EXPECT_EQ(pad(1, 1), 0u);  // a scale of 1 turns padding off
   EXPECT_EQ(pad(0.1f, 2), 1u);
   EXPECT_EQ(pad(1, 2), 4u);
 }
@@ -316,7 +316,7 @@ TEST(DetAugmenter, samplers_that_fail_take_all_their_trials) {
     o.min_crop_overlaps = {0.99f};
     o.max_crop_trials = {3};
   };
-  // The probability, the order of the samplers, and four numbers a trial.
+  // Words: one for the probability, the order of the samplers, and four for each trial.
   EXPECT_EQ(det_words_taken(never), 1u + 1u + 2u * 3u * 4u);
   EXPECT_EQ(det_words_taken([&](DetOptions& o) {
               never(o);
@@ -339,7 +339,7 @@ TEST(DetRow, has_channels_size_and_length_in_front_and_padding_behind) {
               write_det_row(3, {1, 1}, label, -1, std::span(row).first(10));
             }),
             "`label_pad_width` is smaller than the record's label: expected at least 7, found 6. "
-            "Leave label_pad_width at 0 to pad to the longest label.");
+            "Set label_pad_width to 0, which pads to the longest label.");
 }
 
 TEST(DetOptions, refusal_names_the_parameter) {
@@ -383,7 +383,7 @@ TEST(DetOptions, lists_have_one_value_or_one_a_sampler) {
   options.min_crop_scales = {0.1f, 0.2f};
   EXPECT_EQ(refusal_of<InvalidArgumentError>([&] { check(options, kSquare); }),
             "`min_crop_scales` has the wrong number of values: expected 1 or 3 values, found 2. "
-            "Give one value, or one for each of num_crop_sampler samplers.");
+            "Give one value, or one value for each crop sampler (num_crop_sampler).");
 }
 
 TEST(DetOptions, hue_needs_three_channels) {

@@ -1,4 +1,4 @@
-// DetAugmenter and OutputWriter against what MXNet 1.9.1's ImageDetRecordIter wrote.
+// Compares DetAugmenter and OutputWriter with the output of MXNet 1.9.1's ImageDetRecordIter.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -12,7 +12,7 @@
 namespace fuelrail::mxnet {
 namespace {
 
-// A number, or "(0.1,0.2)".
+// Parses a number, or a list such as "(0.1,0.2)".
 template <typename Value>
 void take_list(const nlohmann::json& arguments, const char* name, std::vector<Value>& values) {
   if (!arguments.contains(name)) return;
@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(Mxnet, GoldenDetection,
                          ::testing::Values("det_force", "det_shrink", "det_fit", "det_mean"),
                          [](const auto& config) { return config.param; });
 
-// Random numbers, too: of one generator that goes on from record to record, for three epochs
+// Compares random augmentation too. One generator continues from record to record, for three epochs
 // (tests/golden/mxnet/make_det_random.py).
 class GoldenRandomDetection : public ::testing::TestWithParam<std::string> {};
 

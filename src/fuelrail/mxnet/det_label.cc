@@ -28,14 +28,14 @@ size_t whole_width(float value, float least, const char* what) {
 DetWidths det_widths(std::span<const float> label) {
   if (label.size() < 7) {
     throw CorruptError("the detection label is too short",
-                       {.expected = "at least 7 numbers: 2 widths and an object of 5",
+                       {.expected = "at least 7 numbers (2 widths and an object of 5 numbers)",
                         .found = fmt::format("{} numbers", label.size())});
   }
   const DetWidths widths{whole_width(label[0], 2, "header width"),
                          whole_width(label[1], 5, "object width")};
   if (widths.header > label.size() || (label.size() - widths.header) % widths.object != 0) {
     throw CorruptError("the length of the detection label does not match its widths",
-                       {.expected = fmt::format("a header of {} numbers and objects of {}",
+                       {.expected = fmt::format("a header of {} numbers and objects of {} numbers",
                                                 widths.header, widths.object),
                         .found = fmt::format("{} numbers", label.size())});
   }
@@ -101,7 +101,7 @@ void DetLabel::enlarge(const DetBox& box) {
 
 bool DetLabel::within(const CropLimits& limits, const DetBox& crop, const DetBox& object) {
   const float common = common_area(crop, object);
-  // If one limit of a pair is set, both apply: rounding may make a fraction larger than 1.
+  // If one limit of a pair is set, both limits apply: rounding may make a fraction larger than 1.
   const auto holds = [](float low, float value, float high) {
     return (low <= 0 && high >= 1) || !(value < low || value > high);
   };

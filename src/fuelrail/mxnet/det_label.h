@@ -1,4 +1,4 @@
-// The objects of a detection label, and their changes by mirroring, padding and cropping. All
+// The objects of a detection label, and how mirroring, padding and cropping change them. All
 // arithmetic is float32, as in MXNet. Private to the module.
 #pragma once
 
@@ -22,7 +22,8 @@ struct DetBox {
 // The area of the intersection of two boxes; 0 if they do not intersect.
 float common_area(const DetBox& a, const DetBox& b);
 
-// The limits of one crop sampler. A pair of limits that is (0, 1) limits nothing.
+// The limits of one crop sampler. A minimum of 0 with a maximum of 1, as by default, limits
+// nothing.
 struct CropLimits {
   float min_overlap = 0;
   float max_overlap = 1;
@@ -32,7 +33,7 @@ struct CropLimits {
   float max_object_coverage = 1;
 };
 
-// Reuses its memory between labels. Threads: one.
+// Reuses its memory between labels. Threads: one at a time.
 class DetLabel {
  public:
   // Reads the label in `row` and skips objects without area. Errors: those of check_det_label
@@ -46,13 +47,13 @@ class DetLabel {
 
   void mirror();
 
-  // Changes the label to that of an enlarged image, which covers `box` in fractions of the present
-  // image.
+  // Changes the label to that of an enlarged image. `box`: the extent of the enlarged image, in
+  // fractions of the present image's sides.
   void enlarge(const DetBox& box);
 
-  // Changes the label to that of the crop `box`, without the objects that `mode` drops. Accepts
-  // every crop if the label has no objects. Returns: false, without changing the label, if no
-  // object is within the limits or no object remains.
+  // Changes the label to that of the crop `box`, with only the objects that `mode` keeps. If no
+  // object is within the limits, or the crop would keep no object, returns false and leaves the
+  // label unchanged. A label without objects accepts every crop.
   bool crop(const DetBox& box, const CropLimits& limits, CropEmitMode mode,
             float emit_overlap_thresh);
 

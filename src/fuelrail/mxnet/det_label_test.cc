@@ -76,7 +76,7 @@ TEST(DetLabel, crop_that_leaves_no_object_changes_nothing) {
 
 TEST(DetLabel, crop_must_be_within_the_limits_of_one_object) {
   const DetBox half{0, 0, 0.5f, 1};
-  const std::vector<float> row{2, 5, 1, 0, 0, 0.25f, 1};  // covers a half of the crop
+  const std::vector<float> row{2, 5, 1, 0, 0, 0.25f, 1};  // covers half of the crop
   const auto fits = [&](const CropLimits& limits) {
     return label_of(row).crop(half, limits, CropEmitMode::kCenter, 0);
   };
@@ -89,7 +89,7 @@ TEST(DetLabel, crop_must_be_within_the_limits_of_one_object) {
   EXPECT_FALSE(fits({.max_object_coverage = 0.9f}));
 }
 
-// One object that is all of the image: 0.01 + 0.05 - 0.01 is above 0.05 in float32.
+// One object that covers the whole image: 0.01 + 0.05 - 0.01 is above 0.05 in float32.
 TEST(DetLabel, part_that_rounding_makes_larger_than_the_whole_is_outside_of_limits_as_in_mxnet) {
   const auto fits = [](const CropLimits& limits) {
     return label_of({2, 5, 1, 0, 0, 1, 1})
@@ -100,7 +100,7 @@ TEST(DetLabel, part_that_rounding_makes_larger_than_the_whole_is_outside_of_limi
 }
 
 TEST(DetLabel, limits_must_all_hold_for_the_same_object) {
-  // The first object lies in the crop whole and is small; the second covers the crop.
+  // The first object is small and completely inside the crop; the second covers the crop.
   const std::vector<float> row{2, 5, 1, 0, 0, 0.25f, 0.0625f, 2, 0, 0, 1, 1};
   const auto fits = [&](const CropLimits& limits) {
     return label_of(row).crop({0, 0, 0.5f, 0.5f}, limits, CropEmitMode::kOverlap, 0.1f);
@@ -131,8 +131,8 @@ TEST(DetLabel, row_that_is_no_label_is_an_error) {
     return refusal_of<CorruptError>([&] { check_det_label(row); });
   };
   EXPECT_EQ(refusal({2, 5, 1, 0, 0, 1}),
-            "the detection label is too short: expected at least 7 numbers: 2 widths and an object "
-            "of 5, found 6 numbers");
+            "the detection label is too short: expected at least 7 numbers (2 widths and an object "
+            "of 5 numbers), found 6 numbers");
   EXPECT_EQ(refusal({1, 5, 1, 0, 0, 1, 1}),
             "the detection label has an invalid header width: expected a whole number of at least "
             "2, found 1");
@@ -141,7 +141,7 @@ TEST(DetLabel, row_that_is_no_label_is_an_error) {
             "5, found 5.5");
   EXPECT_EQ(refusal({2, 5, 1, 0, 0, 1, 1, 2}),
             "the length of the detection label does not match its widths: expected a header of 2 "
-            "numbers and objects of 5, found 8 numbers");
+            "numbers and objects of 5 numbers, found 8 numbers");
   EXPECT_THROW(check_det_label(std::vector<float>{1e30f, 5, 1, 0, 0, 1, 1}), CorruptError);
   EXPECT_THROW(check_det_label(std::vector<float>{9, 5, 1, 0, 0, 1, 1}), CorruptError);
 }

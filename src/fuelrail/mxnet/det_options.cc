@@ -24,7 +24,7 @@ void require_det_colours(const DetOptions& options, int64_t channels) {
   }
 }
 
-// Checks that a list has one value, or one per sampler.
+// Checks that a list has one value, or one value per sampler.
 template <typename Value>
 void require_list(const std::string& parameter, const std::vector<Value>& values,
                   int64_t samplers) {
@@ -33,7 +33,7 @@ void require_list(const std::string& parameter, const std::vector<Value>& values
       fmt::format("`{}` has the wrong number of values", parameter),
       {.expected = fmt::format("1 or {} values", samplers),
        .found = fmt::format("{}", values.size()),
-       .remedy = "Give one value, or one for each of num_crop_sampler samplers"});
+       .remedy = "Give one value, or one value for each crop sampler (num_crop_sampler)"});
 }
 
 // A pair of lists min_crop_* and max_crop_*.
@@ -51,9 +51,9 @@ struct LimitLists {
 };
 
 constexpr LimitLists kLimitLists[] = {
-    {"scales", "Limit of the crop's sides, as a fraction of the image's.",
+    {"scales", "Limit of the crop's sides, as a fraction of the image's sides.",
      &DetOptions::min_crop_scales, &DetOptions::max_crop_scales},
-    {"aspect_ratios", "Limit of the crop's width / height, in pixels.",
+    {"aspect_ratios", "Limit of the crop's width / height, both in pixels.",
      &DetOptions::min_crop_aspect_ratios, &DetOptions::max_crop_aspect_ratios},
     {"overlaps", "Limit of the crop's intersection over union with an object.",
      &DetOptions::min_crop_overlaps, &DetOptions::max_crop_overlaps},
@@ -113,16 +113,16 @@ const OptionTable<DetOptions>& DetOptions::table() {
         .number("rand_pad_prob", &D::rand_pad_prob,
                 "Probability that the image is placed on a larger canvas; 0 or below: never.")
         .number("max_pad_scale", &D::max_pad_scale,
-                "Largest side of the canvas, as a multiple of the image's.")
+                "Largest sides of the canvas, as a multiple of the image's sides.")
         .number("fill_value", &D::fill_value, 0, 255,
-                "Value of the canvas's pixels around the image; alpha is 0 there.")
+                "Value of the canvas's pixels around the image. Their alpha is 0.")
         .number("rand_crop_prob", &D::rand_crop_prob,
                 "Probability that the image is cropped; 0 or below: never.")
         .number(
             "num_crop_sampler", &D::num_crop_sampler, INT64_MIN, 1000,
             "Number of crop samplers, which are tried in random order until one finds a crop. A "
-            "crop must keep an object, and at least one object must satisfy all limits. Each "
-            "list of limits has one value per sampler, or one for all.");
+            "crop must keep at least one object, and at least one object must satisfy all limits. "
+            "Each list of limits has one value per sampler, or one value for all.");
     for (const LimitLists& lists : kLimitLists) {
       rows.any(lists.rule(lists.min()), lists.least);
       rows.any(lists.rule(lists.max()), lists.most);
@@ -130,23 +130,24 @@ const OptionTable<DetOptions>& DetOptions::table() {
     rows.any(each(option::number_rule("max_crop_trials", "int", INT64_MIN, int64_t{1000},
                                       "Largest number of crops that each sampler tries.")),
              &D::max_crop_trials)
-        .choice("crop_emit_mode", &D::crop_emit_mode,
-                {{"center", CropEmitMode::kCenter}, {"overlap", CropEmitMode::kOverlap}},
-                "Which objects a crop keeps. center: those with their centre in it. overlap: those "
-                "with more than the fraction emit_overlap_thresh of their area in it.")
+        .choice(
+            "crop_emit_mode", &D::crop_emit_mode,
+            {{"center", CropEmitMode::kCenter}, {"overlap", CropEmitMode::kOverlap}},
+            "Which objects a crop keeps. center: those whose centre is in the crop. overlap: those "
+            "with more than the fraction emit_overlap_thresh of their area in the crop.")
         .number("emit_overlap_thresh", &D::emit_overlap_thresh, 0,
                 std::numeric_limits<float>::max(),
                 "With crop_emit_mode 'overlap', a crop keeps the objects with more than this "
-                "fraction of their area in it.")
+                "fraction of their area in the crop.")
         .choice(
             "resize_mode", &D::resize_mode,
             {{"force", DetResizeMode::kForce},
              {"shrink", DetResizeMode::kShrink},
              {"fit", DetResizeMode::kFit}},
-            "How the image is resized to data_shape. force: exactly, ignoring the aspect ratio. "
-            "shrink: keeps the ratio, and resizes only images that are too large. fit: keeps "
-            "the ratio, and makes the image as large as fits. Pixels that remain at the right "
-            "and the bottom are 0.");
+            "How the image is resized to data_shape. force: to exactly this size, ignoring the "
+            "aspect ratio. shrink: keeps the aspect ratio, and resizes only images that are too "
+            "large. fit: keeps the aspect ratio, and makes the image as large as possible. Pixels "
+            "to the right of the image and below it are 0.");
     return rows;
   }();
   return table;

@@ -1,5 +1,5 @@
 // The parameters of MXNet's detection augmenter ("det_aug_default"), with MXNet's names and
-// defaults. docs/mxnet_detection.md has the formula of each.
+// defaults. docs/mxnet_detection.md has their formulas.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace fuelrail::mxnet {
 enum class CropEmitMode : uint8_t { kCenter, kOverlap };
 enum class DetResizeMode : uint8_t { kForce, kShrink, kFit };
 
-// In the order in which they take effect. The table describes each.
+// The parameters in the order in which they take effect. `table` describes them.
 struct DetOptions {
   int64_t inter_method = 1;
   int64_t resize = -1;
@@ -54,9 +54,10 @@ struct DetOptions {
   static const OptionTable<DetOptions>& table();
 };
 
-// Errors: InvalidArgumentError with the parameter's name for: a value out of range; a list that has
-// neither one value nor num_crop_sampler values; changes of hue, saturation or illumination with
-// data_shape.channels != 3. Those of check(shape).
+// Checks each value and the combination of values. Errors: InvalidArgumentError that names the
+// parameter, for a value out of range; for a list that has neither one value nor num_crop_sampler
+// values; for changes of hue, saturation or illumination if data_shape.channels is not 3. Also the
+// errors of check(shape).
 void check(const DetOptions& options, const MxShape& shape);
 
 }  // namespace fuelrail::mxnet

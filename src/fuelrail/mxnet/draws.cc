@@ -14,9 +14,9 @@ float Draws::unit() {
 
 float Draws::uniform(float low, float high) { return unit() * (high - low) + low; }
 
-// Divides the range of words into (high - low + 1) equal pieces and returns the number of the
-// word's piece; a word after the last piece is drawn again. GCC 11 and later multiply instead, and
-// return other numbers.
+// Divides the range of words into (high - low + 1) equal pieces and returns `low` plus the number
+// of the word's piece; a word after the last piece is drawn again. The libstdc++ of GCC 11 and
+// later multiplies instead and returns different numbers.
 int64_t Draws::integer(int64_t low, int64_t high) {
   constexpr uint64_t kLargestWord = 0xffffffff;
   const uint64_t values = static_cast<uint64_t>(high - low) + 1;
@@ -26,7 +26,7 @@ int64_t Draws::integer(int64_t low, int64_t high) {
   return low + static_cast<int64_t>(word / piece);
 }
 
-// A double from 64 bits: the first word is the low half, the second the high half.
+// Makes a double from 64 bits: the first word is the low half, the second word the high half.
 bool Draws::coin() {
   const auto below = static_cast<double>(bits());
   const auto above = static_cast<double>(bits());

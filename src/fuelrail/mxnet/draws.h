@@ -1,8 +1,9 @@
-// The random numbers of one sample for MXNet's augmenters: a stream of 32-bit words, and numbers
-// that are computed from them as by the C++ library of MXNet's released wheels (libstdc++ before
-// GCC 7: std::generate_canonical, uniform_int_distribution, normal_distribution,
-// bernoulli_distribution and shuffle over std::mt19937). So a seed gives the same numbers as in
-// MXNet. The code here depends on no library and gives the same numbers on every platform. See
+// The random numbers of one sample for MXNet's augmenters: a stream of 32-bit words, and functions
+// that compute numbers from these words. The functions give the same numbers as the C++ library of
+// MXNet's released wheels (libstdc++ before GCC 7: std::generate_canonical,
+// uniform_int_distribution, normal_distribution, bernoulli_distribution and shuffle over
+// std::mt19937), so a seed has the same effect as in MXNet. They do not use the distributions of
+// the installed C++ library, so the numbers are the same on every platform. See
 // docs/mxnet_augmentation.md.
 #pragma once
 
@@ -14,38 +15,40 @@
 
 namespace fuelrail::mxnet {
 
-// Threads: one. The order of the calls is part of the result.
+// Threads: one at a time. The numbers depend on the order of the calls.
 class Draws {
  public:
   virtual ~Draws() = default;
   Draws& operator=(Draws&&) = delete;
 
-  // The next word.
+  // Draws the next word.
   virtual uint32_t bits() = 0;
 
-  // Random numbers of the same sample that do not depend on how many words were drawn. For
-  // user-defined stages (transform/pixel_stage.h).
+  // The random numbers for user-defined stages (transform/pixel_stage.h). They belong to the same
+  // sample, but do not depend on how many words were drawn.
   virtual Philox counted() const = 0;
 
-  // In [0, 1): float(word) / 2^32, or the largest float below 1 if that rounds to 1. One word.
+  // A number in [0, 1): float(word) / 2^32, or the largest float below 1 if that rounds to 1. Draws
+  // one word.
   float unit();
 
-  // unit() * (high - low) + low: in [low, high), except for rounding. One word.
+  // unit() * (high - low) + low, a number in [low, high) that rounding may raise to `high`. Draws
+  // one word.
   float uniform(float low, float high);
 
-  // A uniformly distributed integer in [low, high]. One word, rarely more. Requires: low <= high,
-  // and high - low < 2^32 - 1.
+  // A uniformly distributed integer in [low, high]. Draws one word, rarely more. Requires: low <=
+  // high, and high - low < 2^32 - 1.
   int64_t integer(int64_t low, int64_t high);
 
-  // True with probability 1/2. Two words.
+  // True with probability 1/2. Draws two words.
   bool coin();
 
   // Fills `to` with normally distributed numbers of mean 0 and standard deviation `deviation`. The
-  // polar method gives them in pairs, with two or more words per pair; for an odd count, the last
-  // number is discarded.
+  // polar method produces them in pairs and draws two or more words for each pair; for an odd
+  // count, the second number of the last pair is discarded.
   void normal(float deviation, std::span<float> to);
 
-  // For i = 1, 2, ..., size - 1: swaps items i and integer(0, i).
+  // Shuffles `items`: for i = 1, 2, ..., size - 1, swaps items i and integer(0, i).
   void shuffle(std::span<int> items);
 };
 
@@ -57,7 +60,7 @@ class SeededDraws final : public Draws {
   SeededDraws(int32_t seed_aug, uint64_t k)
       : SeededDraws(static_cast<uint32_t>(static_cast<uint64_t>(int64_t{seed_aug}) + k + 111)) {}
 
-  // The generator with this seed.
+  // Seeds the generator with `seed` itself.
   explicit SeededDraws(uint32_t seed) : seed_(seed), generator_(seed) {}
 
   uint32_t bits() override { return static_cast<uint32_t>(generator_()); }
@@ -69,7 +72,7 @@ class SeededDraws final : public Draws {
 };
 
 // The engine's random numbers: a function of (seed, epoch, position in the epoch). The words are
-// draws 0, 1, ... of operation 0; user-defined stages have operations 1, 2, ...
+// the draws 0, 1, ... of Philox's operation 0; user-defined stages use the operations 1, 2, ...
 class CountedDraws final : public Draws {
  public:
   explicit CountedDraws(const Philox& random) : random_(random) {}

@@ -9,7 +9,7 @@
 namespace fuelrail::mxnet {
 namespace {
 
-// Gives the words that a test wrote down.
+// Returns the words that the test gave it.
 class WrittenDraws final : public Draws {
  public:
   explicit WrittenDraws(std::vector<uint32_t> words) : words_(std::move(words)) {}
@@ -52,7 +52,7 @@ TEST(Draws, integer_cuts_the_words_into_pieces_and_draws_what_is_left_over_again
   EXPECT_EQ(draws.integer(10, 12), 10);
   EXPECT_EQ(draws.integer(10, 12), 11);
   EXPECT_EQ(draws.integer(10, 12), 12);
-  EXPECT_EQ(draws.integer(-7, -7), -7);  // a range of one takes a word, too; the largest is refused
+  EXPECT_EQ(draws.integer(-7, -7), -7);  // a range of one draws a word too; the largest is refused
   EXPECT_EQ(draws.taken(), 6u);
 }
 
@@ -64,7 +64,7 @@ TEST(Draws, coin_takes_two_words_and_the_second_decides) {
 }
 
 TEST(Draws, normal_numbers_come_in_pairs_of_which_the_second_coordinate_is_first) {
-  // (x, y) = (1/2, 1/2) after a pair outside of the circle.
+  // (x, y) = (1/2, 1/2), after a pair outside the circle.
   WrittenDraws draws({0, 0, 0xc0000000u, 0xc0000000u, 0xc0000000u, 0x40000000u});
   std::array<float, 3> numbers{};
   draws.normal(2.0f, numbers);
@@ -78,7 +78,7 @@ TEST(Draws, normal_numbers_come_in_pairs_of_which_the_second_coordinate_is_first
 TEST(Draws, shuffle_takes_one_number_an_item) {
   WrittenDraws draws({0, 0xf0000000u, 0});
   std::array<int, 4> items{0, 1, 2, 3};
-  draws.shuffle(items);  // 1 with 0; 2 with itself; 3 with the first
+  draws.shuffle(items);  // swaps 1 with 0, 2 with itself, 3 with 0
   EXPECT_EQ(items, (std::array<int, 4>{3, 0, 2, 1}));
 }
 

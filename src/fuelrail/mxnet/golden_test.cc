@@ -1,5 +1,5 @@
-// Augmenter and OutputWriter against what MXNet 1.9.1 wrote: every configuration of iter.json of
-// which there are arrays, but for detection.
+// Compares Augmenter and OutputWriter with MXNet 1.9.1's output, for every configuration in
+// iter.json that has arrays, except detection.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,7 +18,8 @@ namespace {
 
 using nlohmann::json;
 
-// What MXNet does without a seed on one thread: one generator for all samples, in order.
+// The random numbers of MXNet without a seed on one thread: one generator for all samples, in
+// order.
 class RunningDraws final : public Draws {
  public:
   uint32_t bits() override { return static_cast<uint32_t>(generator_()); }
@@ -91,8 +92,8 @@ OutputOptions output_options(const json& config, const MxShape& shape) {
   return options;
 }
 
-// Which record a row of the first epoch shows, and the k of its seed. A chunk of MXNet's is the
-// whole file, or with an index as many records as a batch has.
+// The record of a row in the first epoch, and the k of its seed. In MXNet, a chunk is the whole
+// file or, with an index, as many records as a batch has.
 struct RowPlace {
   size_t record = 0;
   uint64_t k = 0;
@@ -101,11 +102,11 @@ struct RowPlace {
 RowPlace place_of_row(const json& arguments, size_t row, size_t records,
                       const testing::NpyArray& labels) {
   const auto batch = arguments.at("batch_size").get<size_t>();
-  if (arguments.contains("shuffle")) {  // rows are drawn from a chunk that was read for no batch
+  if (arguments.contains("shuffle")) {  // the chunk was read outside any batch
     const auto record = static_cast<size_t>(load_le<float>(labels.row(row)));
     return {record, batch + record};
   }
-  // Read anew, to fill the last batch, a chunk is counted from the rows that the batch has then.
+  // A chunk that is read again to fill the last batch counts from the rows already in that batch.
   if (row >= records) return {row % records, records % batch + (row - records)};
   return {row, arguments.contains("path_imgidx") ? row % batch : row};
 }
@@ -140,7 +141,8 @@ TEST_P(GoldenConfig, equals_mxnet) {
   }
 }
 
-// Those without arrays are about orders, labels and parts: the iterator's own tests have them.
+// Configurations without arrays test orders, labels and parts, which the iterator's own tests
+// cover.
 std::vector<std::string> configs_with_arrays() {
   std::vector<std::string> names;
   for (const auto& [name, config] : golden_configs().items()) {

@@ -1,5 +1,6 @@
-// Augmenter's hue, saturation and lightness at widths of which four pixels at a time leave some
-// over, against what MXNet 1.9.1 wrote (tests/golden/mxnet/make_hls.py), on every instruction set.
+// Compares Augmenter's hue, saturation and lightness with MXNet 1.9.1's output
+// (tests/golden/mxnet/make_hls.py), at widths that are not multiples of four pixels, on every
+// instruction set.
 #include <gtest/gtest.h>
 
 #include <string>

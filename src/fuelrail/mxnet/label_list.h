@@ -1,13 +1,13 @@
-// The labels of an image list (`.lst`) by record id, for MXNet's `path_imglist`. They replace the
-// labels that are stored in the records. Source: ImageLabelMap of MXNet's
-// src/io/image_iter_common.h, ImageDetLabelMap of src/io/iter_image_det_recordio.cc.
+// The labels in an image list (`.lst`), found by record id, for MXNet's `path_imglist`. They
+// replace the labels that are stored in the records. Source: MXNet's ImageLabelMap
+// (src/io/image_iter_common.h) and ImageDetLabelMap (src/io/iter_image_det_recordio.cc).
 //
 // Columns are separated by white space, as in MXNet's iterators: id, labels, path. If the number of
 // labels is given, the text after them is ignored, so the path may contain spaces or be missing.
 // Otherwise the path begins after the last TAB that follows a label, as im2rec writes it, and may
-// also contain spaces (MXNet reads its words as labels). Without such a TAB, the path is the last
-// column. (container/files/image_list.h reads lists as im2rec does, with columns separated by
-// TABs.)
+// contain spaces (MXNet reads the words of such a path as labels). If no TAB follows a label, the
+// path is the last column. (container/files/image_list.h reads lists as im2rec does, with columns
+// separated by TABs.)
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,11 @@ namespace fuelrail::mxnet {
 class LabelList {
  public:
   // `label_width`: number of labels in a row, at least 1; -1: all columns between the id and the
-  // path, at least one. `uri` names the list in errors. If several rows have the same id, the last
-  // one counts. Empty lines are skipped. Errors: InvalidArgumentError for another label_width;
-  // CorruptError with the line number for an id that is not a whole number, a label that is not a
-  // number, and a row with too few columns (MXNet fills the missing labels with 0).
+  // path, of which each row needs at least one. `uri` names the list in errors. If several rows
+  // have the same id, the last one is used. Empty lines are skipped. Errors: InvalidArgumentError
+  // for any other label_width; CorruptError with the line number for an id that is not a whole
+  // number, a label that is not a number, and a row with too few columns (MXNet fills the missing
+  // labels with 0).
   LabelList(std::string_view text, int64_t label_width, const std::string& uri);
 
   // Reads the list at `uri`; a byte order mark is skipped. Errors: NotFoundError, IoError; those of

@@ -16,7 +16,7 @@
 namespace fuelrail::mxnet {
 namespace {
 
-constexpr uint64_t kShuffleSeed = 100;  // im2rec.py's
+constexpr uint64_t kShuffleSeed = 100;  // the seed that im2rec.py uses
 
 struct MadeRow {
   uint64_t id;
@@ -32,8 +32,8 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-// The part from the last dot on. Dots at the beginning of a name do not count: ".jpg" has no
-// extension.
+// The extension of a name, from its last dot on, in lower case. Dots at the beginning of the name
+// do not count: ".jpg" has no extension.
 std::string extension_in(std::string_view name) {
   const size_t begin = name.find_first_not_of('.');
   const size_t dot = name.rfind('.');
@@ -57,9 +57,10 @@ void check_options(const ListOptions& options) {
   }
   for (const std::string& extension : options.extensions) {
     if (extension.size() >= 2 && extension.rfind('.') == 0) continue;
-    throw InvalidArgumentError("the file extension is invalid",
-                               {.expected = "one dot and then one or more characters, as in '.jpg'",
-                                .found = fmt::format("'{}'", extension)});
+    throw InvalidArgumentError(
+        "the file extension is invalid",
+        {.expected = "one dot followed by one or more characters, such as '.jpg'",
+         .found = fmt::format("'{}'", extension)});
   }
 }
 
@@ -85,10 +86,10 @@ class ImageFinder {
         below.empty() ? root_ : join_uri(root_, below.substr(0, below.size() - 1));
     if (depth > kMaxDepth) {
       throw InvalidArgumentError(
-          "folders are nested too deep",
+          "folders are nested too deeply",
           {.path = folder,
            .expected = fmt::format("at most {} levels below the root", kMaxDepth),
-           .remedy = "Remove any link that leads back to a folder above it"});
+           .remedy = "Look for a link that points to a folder above it, and remove the link"});
     }
     check_keep_going(options_.keep_going, root_);
     std::vector<std::string> folders_below;
@@ -184,7 +185,7 @@ void write_list(const std::string& uri, std::span<const MadeRow> rows, bool over
   if (overwrite) {
     sink->commit();
   } else if (!sink->commit_new()) {
-    throw_existing(uri);  // created by somebody else in the meantime
+    throw_existing(uri);  // created by another process in the meantime
   }
 }
 
@@ -202,7 +203,7 @@ MadeLists make_lists(const std::string& prefix, const std::string& root,
         {.path = root,
          .expected = fmt::format("files that end in {}", fmt::join(options.extensions, ", ")),
          .remedy = options.recursive ? "Check the path and the extensions"
-                                     : "Set recursive to search the folders below too"});
+                                     : "Set recursive to search the subfolders too"});
   }
   refuse_existing(prefix, options);  // again, for files created in the meantime
   if (options.shuffle) PythonRandom(kShuffleSeed).shuffle(found.rows);

@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// What MXNet's own tool makes of a whole tree is in tests/python/mxnet/test_lists.py.
+// tests/python/mxnet/test_lists.py has the output of MXNet's own tool for a whole tree.
 class ListMaker : public ::testing::Test {
  protected:
   void touch(const std::string& name) { write_file(root_ + "/" + name, ""); }
@@ -93,7 +93,7 @@ TEST_F(ListMaker, links_are_followed_and_dangling_ones_are_not_there) {
 TEST_F(ListMaker, a_link_that_leads_back_is_found_out) {
   touch("cat/a.jpg");
   std::filesystem::create_directory_symlink(root_ + "/cat", root_ + "/cat/again");
-  EXPECT_THAT(complaint({.recursive = true}), HasSubstr("folders are nested too deep"));
+  EXPECT_THAT(complaint({.recursive = true}), HasSubstr("folders are nested too deeply"));
 }
 
 TEST_F(ListMaker, chunks_and_ratios_round_down_and_the_last_chunk_is_cut_as_the_others) {
@@ -131,7 +131,7 @@ TEST_F(ListMaker, options_that_cannot_be_are_refused) {
               HasSubstr("found train 0.7, test 0.4"));
   EXPECT_THAT(complaint({.test_ratio = -0.1}), HasSubstr("ratios are out of range"));
   EXPECT_THAT(complaint({.extensions = {"jpg"}}),
-              HasSubstr("one dot and then one or more characters"));
+              HasSubstr("one dot followed by one or more characters"));
   EXPECT_EQ(complaint({.train_ratio = 0.7, .test_ratio = 0.3}), "");
 }
 

@@ -40,7 +40,8 @@ class ArrayFile {
     return taken;
   }
 
-  // Errors: CorruptError unless `fits`. It is about the number of `size` bytes that was read last.
+  // Errors: CorruptError unless `fits`. The error concerns the number of `size` bytes that was read
+  // last.
   void require(bool fits, size_t size, const char* what, const char* expected,
                uint64_t found) const {
     if (fits) return;
@@ -68,14 +69,14 @@ class ArrayFile {
   }
 
  private:
-  // The detail of an error that is `before` bytes before the present position.
+  // The detail of an error at the offset `before` bytes before the present position.
   template <typename Found>
   ErrorDetail at(size_t before, std::string expected, const Found& found) const {
     return {.path = uri_,
             .offset = at_ - before,
             .expected = std::move(expected),
             .found = fmt::format("{}", found),
-            .remedy = "Delete the file so that the iterator computes it again"};
+            .remedy = "Delete the file, and the iterator will compute it again"};
   }
 
   Bytes bytes_;
@@ -83,7 +84,7 @@ class ArrayFile {
   size_t at_ = 0;
 };
 
-// The properties that the array's first number implies: a storage type, and sides of 64 bits.
+// The properties of the file format that the array's first number implies.
 struct ArrayHead {
   bool has_storage_type = true;
   bool wide_sides = true;
@@ -132,7 +133,7 @@ void require_shape(const std::string& uri, const MxShape& found, const MxShape& 
       {.path = uri,
        .expected = text(wanted),
        .found = text(found),
-       .remedy = "Give the path of a new file, in which the iterator writes the mean image"});
+       .remedy = "Give the path of a new file, and the iterator will write the mean image to it"});
 }
 
 // The name may be anything or be missing, as in MXNet.

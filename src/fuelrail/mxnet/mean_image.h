@@ -1,13 +1,14 @@
-// MXNet's mean image, which is subtracted from every image: a file of one array, `mean_img`, in
-// MXNet's NDArray format.
+// MXNet's mean image, which is subtracted from every image. It is a file in MXNet's NDArray format
+// with one array, named `mean_img`.
 //
 // The file, little-endian: magic 0x112 u64, reserved u64, number of arrays u64 (1), the array,
 // number of names u64 (1), length u64 and bytes of the name. The array: magic 0xF993FAC9 u32,
-// storage type i32 (0, dense), number of dimensions u32 (3), that many sides i64, device type i32
-// (1, CPU), device id i32, type i32 (0, float32), the values. The magic 0xF993FACA means the same
-// here. Older files have the magic 0xF993FAC8 and no storage type; the oldest (before MXNet 0.11)
-// have no magic either, and their sides are u32. Any device and name is accepted, also no name (a
-// count of 0). Source of the format: MXNet's src/ndarray/ndarray.cc.
+// storage type i32 (0, dense), number of dimensions u32 (3), the length of each dimension i64,
+// device type i32 (1, CPU), device id i32, type i32 (0, float32), the values. The magic 0xF993FACA
+// means the same here. Older files have the magic 0xF993FAC8 and no storage type; the oldest
+// (before MXNet 0.11) also have no magic, and their lengths are u32. Any device and any name are
+// accepted, and the name may be missing (a count of 0). Source of the format: MXNet's
+// src/ndarray/ndarray.cc.
 #pragma once
 
 #include <string>
@@ -27,8 +28,8 @@ struct MeanImage {
 
 // `uri` names the file in errors. Errors: CorruptError and TruncatedError, with the offset, for a
 // file that does not have the format above or has values that are not finite; UnsupportedError for
-// sparse arrays, another type, or another number of arrays; InvalidArgumentError for a shape other
-// than `shape`.
+// a sparse array, a type that is not float32, or a number of arrays that is not 1;
+// InvalidArgumentError for a shape that is not `shape`.
 MeanImage parse_mean_image(Bytes bytes, const std::string& uri, const MxShape& shape);
 
 // Errors: NotFoundError, IoError; those of parse_mean_image.
@@ -38,15 +39,15 @@ MeanImage read_mean_image(const std::string& uri, const MxShape& shape);
 void write_mean_image(Sink& sink, const MeanImage& mean);
 
 // The mean of several images in float32, as MXNet computes it: the sum in the order of the calls,
-// times float(1 / count). Threads: one.
+// times float(1 / count). Threads: one at a time.
 class MeanImageSum {
  public:
   explicit MeanImageSum(const MxShape& shape);
 
-  // `row`: shape.elements() values.
+  // Adds an image. `row`: its shape.elements() values.
   void add(const float* row);
 
-  // Errors: InvalidArgumentError if no row was added.
+  // The mean of the added images. Errors: InvalidArgumentError if no image was added.
   MeanImage mean() const;
 
  private:

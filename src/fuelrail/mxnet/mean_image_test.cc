@@ -34,7 +34,7 @@ std::string list_head(uint64_t arrays = 1) {
   return little_endian(uint64_t{0x112}) + little_endian(uint64_t{0}) + little_endian(arrays);
 }
 
-// (1, 1, 2), from the device on.
+// The rest of an array of shape (1, 1, 2), from the device on.
 std::string rest_of_array(int32_t type = 0) {
   return little_endian(int32_t{2}) + little_endian(int32_t{1}) + little_endian(type) +
          little_endian(1.5f) + little_endian(-2.0f);
@@ -158,10 +158,10 @@ TEST(MeanImageSum, mean_is_the_sum_times_one_over_the_count_in_float32) {
   const MeanImage mean = sum.mean();
   EXPECT_EQ(mean.shape, kSmallMean);
   EXPECT_EQ(mean.values[0], 7.0f * (1.0f / 3.0f));
-  EXPECT_EQ(mean.values[1], 16777216.0f * (1.0f / 3.0f));  // 2^24 + 1 is 2^24
+  EXPECT_EQ(mean.values[1], 16777216.0f * (1.0f / 3.0f));  // 2^24 + 1 is 2^24 in float32
 }
 
-// iter.json's `mean_img_made`, which wrote the golden file.
+// The configuration `mean_img_made` in iter.json, which wrote the golden file.
 TEST(MeanImageSum, mean_of_golden_images_is_the_file_that_mxnet_made_of_them) {
   const MxShape shape{3, 32, 32};
   AugmentOptions options;

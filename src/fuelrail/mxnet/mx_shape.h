@@ -18,11 +18,11 @@ struct MxShape {
   friend bool operator==(const MxShape&, const MxShape&) = default;
 };
 
-// The longest side of an output or intermediate image. It is OpenCV's own limit.
+// The limit on the sides of output and intermediate images. It is OpenCV's own limit.
 inline constexpr int64_t kLongestSide = 32766;
 
-// Errors: InvalidArgumentError with the name `data_shape`, unless it has 1, 3 or 4 channels and
-// both sides are 1 to kLongestSide.
+// Checks that the shape has 1, 3 or 4 channels, and a height and width of 1 to kLongestSide.
+// Errors: InvalidArgumentError that names `data_shape`.
 void check(const MxShape& shape);
 
 }  // namespace fuelrail::mxnet

@@ -1,5 +1,4 @@
-// Helpers for the checks of MXNet's parameters and for the rows of their tables. Private to the
-// module.
+// Helpers that check MXNet's parameters and build the rows of their tables. Private to the module.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +8,17 @@
 
 namespace fuelrail::mxnet {
 
-// Errors: InvalidArgumentError with the name `parameter` unless `holds`.
+// Errors: InvalidArgumentError that names `parameter`, if `holds` is false.
 void require_value(bool holds, const std::string& parameter, const char* expected,
                    const OptionValue& found);
 
 constexpr float kMostFactor = 1e6f;   // results in float32 stay finite with factors up to this
 constexpr float kLeastRatio = 1e-6f;  // and with divisors down to this
 
-// The rule of a list in which each value satisfies `number`.
+// The rule for a list in which each value satisfies the rule `number`.
 OptionRule each(OptionRule number);
 
-// The rule of a whole number for which `holds` is true. `bounds` is the condition in words.
+// The rule for a whole number for which `holds` returns true. `bounds` describes this condition.
 OptionRule whole_number(const char* name, const char* bounds, const char* meaning,
                         bool (*holds)(int64_t));
 

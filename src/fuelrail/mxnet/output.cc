@@ -20,8 +20,8 @@
 namespace fuelrail::mxnet {
 namespace {
 
-// One channel's formula: (level - mean) * factor + offset, or with `divide` (level - mean) / factor
-// * offset. Each operation is rounded to float32.
+// One channel's formula: (level - mean) * factor + offset or, with `divide`, (level - mean) /
+// factor * offset. Each operation is rounded to float32.
 struct OutputChannel {
   float mean = 0;
   float factor = 1;
@@ -56,7 +56,7 @@ using VF = hn::Vec<DF>;
 using DLevels = hn::Rebind<uint8_t, DF>;
 
 // Calls `store(channel, first output pixel, first source pixel, levels)` for each channel of each
-// 16 pixels. Returns: the first output pixel that remains.
+// group of 16 pixels. Returns: the first output pixel that remains.
 template <typename Store>
 HWY_INLINE int64_t for_each_channel(const PixelRow& row, Store store) {
   const auto put = [&](int64_t at, int64_t source, auto... levels) HWY_ATTR {
@@ -123,9 +123,9 @@ int64_t WriteSignedSteps(const PixelRow& row, const int16_t* mean, const int16_t
   });
 }
 
-// These write one row of interleaved pixels to one row of each channel's plane. `to`, `channels`
-// and `mean` have one item per channel. `means` is null, or has one value per pixel for each
-// channel, in the order of `row.from`, which replaces the channel's mean.
+// The functions below write one row of interleaved pixels to one row of each channel's plane. `to`,
+// `channels` and `mean` have one item per channel. `means` is null, or has one value per pixel for
+// each channel, in the order of `row.from`; these values replace the channel's mean.
 void WriteBytes(const PixelRow& row, uint8_t* const* to) {
   write_rest(row, WriteByteSteps(row, to), to, kLevel);
 }
@@ -177,9 +177,9 @@ void require_detection(const OutputOptions& options) {
     return;
   }
   throw InvalidArgumentError(
-      "detection supports only float32, without max_random_contrast, max_random_illumination, "
-      "mirror or rand_mirror",
-      {.remedy = "Mirror with rand_mirror_prob"});
+      "detection supports only dtype float32, and does not support max_random_contrast, "
+      "max_random_illumination, mirror or rand_mirror",
+      {.remedy = "To mirror images, set rand_mirror_prob"});
 }
 
 }  // namespace
@@ -190,17 +190,21 @@ const OptionTable<OutputOptions>& OutputOptions::table() {
     for (size_t c = 0; c < 4; ++c) {
       rows.number(
           std::string("mean_") + "rgba"[c], [c](auto& o) -> auto& { return o.mean[c]; },
-          "Subtracted from this channel. Detection uses mean_* if any of them is above 0, and "
-          "mean_img otherwise.");
+          "Subtracted from this channel. ImageDetRecordIter uses mean_* if any of them is above 0, "
+          "and mean_img otherwise.");
       rows.number(
           std::string("std_") + "rgba"[c], [c](auto& o) -> auto& { return o.std[c]; },
-          "Divisor of this channel (float32 only). Detection ignores values of 0 and below.");
+          "Divisor of this channel (float32 only). ImageDetRecordIter ignores values of 0 and "
+          "below.");
     }
-    return rows.number("scale", &OutputOptions::scale, "Factor of all channels (float32 only).")
-        .choice("dtype", &OutputOptions::dtype,
-                {{"float32", DType::kFloat32}, {"uint8", DType::kUint8}, {"int8", DType::kInt8}},
-                "Type of the images. float32: (pixel - mean) * scale / std. int8: pixel - mean, "
-                "clamped to -128 to 127. uint8: the pixel. Detection supports only float32.");
+    return rows
+        .number("scale", &OutputOptions::scale,
+                "Factor that multiplies all channels (float32 only).")
+        .choice(
+            "dtype", &OutputOptions::dtype,
+            {{"float32", DType::kFloat32}, {"uint8", DType::kUint8}, {"int8", DType::kInt8}},
+            "Type of the images. float32: (pixel - mean) * scale / std. int8: pixel - mean, "
+            "clamped to -128 to 127. uint8: the pixel. ImageDetRecordIter supports only float32.");
   }();
   return table;
 }
@@ -213,12 +217,12 @@ const OptionTable<OutputOptions>& OutputOptions::plain_table() {
           .flag("rand_mirror", &OutputOptions::rand_mirror,
                 "Mirrors each image left to right with probability 1/2.")
           .number("max_random_contrast", &OutputOptions::max_random_contrast, 0, kMost,
-                  "Multiplies by a random factor in [1 - max_random_contrast, 1 + "
-                  "max_random_contrast], for float32 only.")
+                  "Multiplies pixels by a random factor in [1 - max_random_contrast, 1 + "
+                  "max_random_contrast] (float32 only).")
           .number(
               "max_random_illumination", &OutputOptions::max_random_illumination, 0, kMost,
               "Adds a random number in [-max_random_illumination, max_random_illumination] before "
-              "scale and std, for float32 only.");
+              "scale and std are applied (float32 only).");
   return table;
 }
 

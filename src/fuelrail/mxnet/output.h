@@ -1,5 +1,5 @@
-// The last step of MXNet's iterators: writes interleaved 8-bit pixels to one row of a batch,
-// mirrored and normalised, with one plane per channel.
+// The last step of MXNet's iterators: mirrors and normalises interleaved 8-bit pixels, and writes
+// them to one row of a batch with one plane per channel.
 #pragma once
 
 #include <array>
@@ -21,9 +21,9 @@ struct PixelRow;  // private to the core
 
 namespace fuelrail::mxnet {
 
-// MXNet's parameters; `mean[0]` to `mean[3]` are mean_r to mean_a, and likewise `std`. The tables
-// describe each; docs/mxnet_augmentation.md has the formulas. All float arithmetic is float32, and
-// each operation is rounded.
+// MXNet's parameters. `mean` holds mean_r, mean_g, mean_b and mean_a; `std` holds std_r to std_a.
+// The tables describe the parameters; docs/mxnet_augmentation.md has the formulas. All float
+// arithmetic is float32, and each operation is rounded.
 struct OutputOptions {
   DType dtype = DType::kFloat32;  // or kUint8, kInt8
   std::array<float, 4> mean{0, 0, 0, 0};
@@ -39,17 +39,17 @@ struct OutputOptions {
   bool rand_mirror = false;
 
   // Computes ((pixel - mean) / std) * scale, as ImageDetRecordIter does. A std of 0 or below counts
-  // as 1. `mean` is used if one of its values is above 0, else `mean_image`. Uses no random
-  // numbers; float32 only.
+  // as 1. `mean` is used if one of its values is above 0, otherwise `mean_image`. Draws no random
+  // numbers and supports only float32.
   bool detection = false;
 
-  static const OptionTable<OutputOptions>& table();        // parameters of both iterators
-  static const OptionTable<OutputOptions>& plain_table();  // parameters that detection lacks
+  static const OptionTable<OutputOptions>& table();        // parameters that both iterators have
+  static const OptionTable<OutputOptions>& plain_table();  // parameters without detection
 };
 
-// Errors: InvalidArgumentError with the parameter's name for a std of 0 (unless `detection`),
-// numbers that are not finite, a mean image of another shape, and parameters that `detection` does
-// not have.
+// Errors: InvalidArgumentError that names the parameter, for a std of 0 (unless `detection` is
+// set), a number that is not finite, a mean image whose shape is not `shape`, and, with
+// `detection`, a parameter of `plain_table` that is set.
 void check(const OutputOptions& options, const MxShape& shape);
 
 // Threads: one writer per thread.
@@ -60,10 +60,10 @@ class OutputWriter {
 
   size_t row_bytes() const;
 
-  // Writes row_bytes() at `row`. Draws, in this order: a coin if rand_mirror is set; then, except
-  // for uint8 and detection, two numbers for contrast and illumination, even if their limits are 0.
-  // Requires: `image` has the size and channels of the shape; `row` is aligned for the type; they
-  // do not overlap.
+  // Writes row_bytes() bytes at `row`. Draws, in this order: a coin if rand_mirror is set; then,
+  // except for uint8 and detection, two numbers for contrast and illumination, even if their limits
+  // are 0. Requires: `image` has the size and channels of the shape; `row` is aligned for the type;
+  // `image` and `row` do not overlap.
   void write(ConstImageView image, Draws& draws, std::byte* row);
 
  private:

@@ -23,7 +23,7 @@ using testing::refusal_of;
 constexpr std::array<float, 4> kMean{123.68f, 116.78f, 103.94f, 3};
 constexpr std::array<float, 4> kStd{58.4f, 57.12f, 57.38f, 2};
 
-// Levels of all values, with bytes between the rows.
+// An image with all 256 levels, and with padding bytes between its rows.
 struct LevelImage {
   LevelImage(const MxShape& shape)
       : bytes(static_cast<size_t>(shape.height * (shape.width * shape.channels + 5))) {
@@ -47,7 +47,8 @@ std::shared_ptr<const MeanImage> some_mean(const MxShape& shape) {
   return mean;
 }
 
-// Writes every way of mirroring and calls `expected(channel, y, x, level)` of source pixels.
+// Writes the image with and without mirroring, and compares it with `expected(channel, y, x,
+// level)` of the source pixels.
 template <typename Element, typename Expected>
 void expect_rows(OutputOptions options, const MxShape& shape, Expected expected) {
   const LevelImage image(shape);
@@ -71,7 +72,7 @@ void expect_rows(OutputOptions options, const MxShape& shape, Expected expected)
   }
 }
 
-// Widths below, at and between the kernels' steps.
+// Widths below, equal to and between multiples of the kernels' step.
 template <typename Body>
 void for_each_shape(Body body) {
   for (const int64_t channels : {1, 3, 4}) {
@@ -199,7 +200,7 @@ TEST(OutputWriter, half_of_the_images_are_mirrored_by_a_coin_that_comes_first) {
     CountedDraws coin(Philox(3, 0, sample));
     const bool turned = row[0] == std::byte{2};
     EXPECT_EQ(turned, coin.coin());
-    EXPECT_EQ(draws.bits(), coin.bits());  // uint8 takes no more
+    EXPECT_EQ(draws.bits(), coin.bits());  // uint8 draws no more words
     mirrored += turned ? 1 : 0;
   }
   EXPECT_NEAR(mirrored, 500, 60);

@@ -12,7 +12,7 @@ void fill_row(uint8_t* row, int64_t pixels, int64_t channels, uint8_t fill) {
   for (int64_t x = 0; x < pixels; ++x) row[4 * x + 3] = 0;
 }
 
-// Copies one channel of an image to one of another.
+// Copies one channel of `from` to one channel of `to`.
 void copy_channel(ConstImageView from, int64_t from_channel, ImageView to, int64_t to_channel) {
   for (int64_t y = 0; y < from.height; ++y) {
     const uint8_t* source = from.row(y) + from_channel;

@@ -1,5 +1,4 @@
-// The numbers of CPython's `random` module, to repeat orders that a Python program made with a
-// seed.
+// The random numbers of CPython's `random` module, to reproduce the shuffles of Python programs.
 //
 // Source: M. Matsumoto and T. Nishimura's MT19937 with its initialisation by an array (2002/1/26),
 // and CPython's documented use of it (Lib/random.py, Modules/_randommodule.c). Frozen: CPython

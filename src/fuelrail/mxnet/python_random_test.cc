@@ -17,7 +17,7 @@ std::vector<int> shuffled(uint64_t seed, int count) {
   return items;
 }
 
-// All numbers are CPython 3.11's.
+// All expected numbers are from CPython 3.11.
 
 TEST(PythonRandom, words_are_those_of_getrandbits) {
   PythonRandom random(100);

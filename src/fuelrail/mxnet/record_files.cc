@@ -13,7 +13,7 @@
 namespace fuelrail::mxnet {
 namespace {
 
-// Where the file's own schema converts labels to int64, converts them back to the stored float.
+// If the file's own schema converts labels to int64, converts them back to the stored float32.
 void labels_as_floats(const FieldSpec& spec, Sample& sample) {
   FieldValue& label = sample.fields[1];
   if (spec.dtype == DType::kInt64) {
@@ -68,7 +68,8 @@ void RecordFiles::parse(uint64_t i, Bytes framed, Sample& out) const {
     image_of_bytes(out);
   } catch (Error& error) {
     error.add(from.place(record).detail());
-    error.add({.remedy = "Give files of image records, as im2rec writes them"});
+    error.add(
+        {.remedy = "Give files that contain only image records, such as those that im2rec writes"});
     throw;
   }
 }

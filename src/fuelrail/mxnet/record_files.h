@@ -13,12 +13,12 @@
 
 namespace fuelrail::mxnet {
 
-// Immutable. Schema: image; label, tensor float32 [-1]. Ids are those of the image headers. `parse`
-// throws CorruptError for a record that is not an image record.
+// Immutable. Schema: image; label, tensor float32 [-1]. A sample's id is the id in its image
+// header. `parse` throws CorruptError for a record that is not an image record.
 class RecordFiles final : public Container {
  public:
-  // Opens RecordIO files, with their sidecars as fr.open does. Requires: `uris` is not empty.
-  // Errors: those of recordio::open_recordio.
+  // Opens RecordIO files and uses their sidecars in the same way as fuelrail.open. Requires: `uris`
+  // is not empty. Errors: those of recordio::open_recordio.
   explicit RecordFiles(const std::vector<std::string>& uris, const OpenOptions& options = {});
 
   uint64_t size() const override { return records_.size(); }
@@ -30,8 +30,8 @@ class RecordFiles final : public Container {
   const char* format() const override { return "RecordIO"; }
   bool verifies_checksums() const override;
 
-  // The bytes of all files, and the offset of record i as if they were one file; offset(size()) is
-  // the end. Requires: i <= size().
+  // The total size of all files in bytes, and the offset of record i in the files joined end to
+  // end; offset(size()) is total_bytes(). Requires: i <= size().
   uint64_t total_bytes() const { return bytes_.size(); }
   uint64_t offset(uint64_t i) const;
   // The first record that begins at or after `offset`; size() if there is none.

@@ -15,7 +15,8 @@ using recordio::image_payload;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-// Three files whose own schemas differ: labels that are whole numbers, that are not, and several.
+// Three files whose own schemas differ: one whole number as label, one fraction, and several
+// labels.
 struct MixedFiles {
   static constexpr bool kDetectsTruncation = true;
   std::shared_ptr<const Container> make() {

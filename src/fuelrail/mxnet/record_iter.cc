@@ -33,7 +33,7 @@ void check(const RecordIterOptions& options) {
   if (options.part_index >= options.num_parts) {
     throw InvalidArgumentError(
         "`part_index` is out of range",
-        {.expected = fmt::format("less than num_parts, {}", options.num_parts),
+        {.expected = fmt::format("less than num_parts ({})", options.num_parts),
          .found = fmt::format("{}", options.part_index)});
   }
   check(options.output, options.data_shape);
@@ -44,8 +44,8 @@ void check(const RecordIterOptions& options) {
   }
 }
 
-// The record files that `path_imgrec` names. In a directory, indices and lists beside the records
-// are skipped.
+// The record files that `path_imgrec` names. Indices (.idx) and lists (.lst) beside them are
+// skipped.
 std::vector<std::string> files_of(const std::string& path_imgrec) {
   const split::SplitUri uri = split::parse_split_uri(path_imgrec);
   if (!uri.cache.empty()) {
@@ -59,7 +59,8 @@ std::vector<std::string> files_of(const std::string& path_imgrec) {
   if (!files.empty()) return files;
   throw NotFoundError(
       "`path_imgrec` names no record file",
-      {.path = path_imgrec, .remedy = "Give a file, directory or pattern of RecordIO files"});
+      {.path = path_imgrec,
+       .remedy = "Give a RecordIO file, or a directory or pattern of RecordIO files"});
 }
 
 RecordOrderOptions order_options(const RecordIterOptions& options) {
@@ -80,8 +81,8 @@ std::shared_ptr<const LabelList> labels_of(const RecordIterOptions& options) {
   return std::make_shared<const LabelList>(LabelList::read(options.path_imglist, width));
 }
 
-// The number of values in a row of labels. For detection, the longest label of all parts counts, so
-// that batches have the same shape on every rank.
+// The number of values in a row of labels. For detection, it is at least the length of the longest
+// label of all parts, so that batches have the same shape on every rank.
 size_t label_numbers(const RecordWork& work, const OpenOptions& open) {
   const RecordIterOptions& options = work.options;
   if (!options.detection) return static_cast<size_t>(options.label_width);
@@ -117,7 +118,7 @@ bool valid_row(const Batch& batch, size_t row) {
   return *batch.row(RecordColumns::kValid, row) != std::byte{0};
 }
 
-// The mean of the part's augmented images, which are neither normalised nor mirrored.
+// The mean of the part's images after augmentation, but without normalising and mirroring.
 MeanImage mean_of(const RecordWork& of, const RecordOrderOptions& ordering,
                   const OpenOptions& open) {
   auto work = std::make_shared<RecordWork>(of);
@@ -149,7 +150,7 @@ std::shared_ptr<const MeanImage> mean_image(const RecordWork& work,
   const std::string& uri = work.options.mean_img;
   FileSystem& place = file_system_for(uri);
   if (!place.stat(uri)) {
-    // Created first, so that an invalid path fails before images are read.
+    // The file is created first, so that an invalid path fails before images are read.
     const std::unique_ptr<Sink> sink = place.create(uri);
     write_mean_image(*sink, mean_of(work, ordering, open));
   }

@@ -1,4 +1,4 @@
-// ImageRecordIter with boxes: ImageDetRecordIter.
+// ImageRecordIter with `detection`: MXNet's ImageDetRecordIter.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ RecordIterOptions detection_options(const std::string& uri = kDetUri) {
   return options;
 }
 
-// With random numbers in every step.
+// Options with random numbers in every step.
 RecordIterOptions random_detection_options(const std::string& uri = kDetUri) {
   RecordIterOptions options = detection_options(uri);
   DetOptions& augment = options.detection->augment;
@@ -58,7 +58,7 @@ std::vector<float> det_row(const RecordBatch& batch, size_t row) {
   return values;
 }
 
-// Images, labels and ids of all batches of an epoch; then the next one begins.
+// Returns the images, labels and ids of all batches of an epoch, then begins the next epoch.
 std::vector<std::vector<std::byte>> detection_epoch(ImageRecordIter& iterator) {
   std::vector<std::vector<std::byte>> rows;
   while (const auto made = iterator.next()) {
@@ -145,7 +145,7 @@ TEST_F(DetectionIterTest, epochs_are_the_same_for_any_threads_and_differ_from_on
 TEST_F(DetectionIterTest, means_and_stds_are_detections_without_another_word) {
   RecordIterOptions options = detection_options();
   ImageRecordIter plain(options);
-  options.output.mean = {-5, 0, 0, 0};  // none is above 0
+  options.output.mean = {-5, 0, 0, 0};  // no mean is above 0
   options.output.std = {0, -1, 0, 0};
   ImageRecordIter detection(options);
   EXPECT_TRUE(detection.options().output.detection);
@@ -215,7 +215,7 @@ TEST_F(DetectionIterTest, an_index_makes_parts_of_equally_many_records) {
   }
 }
 
-// --- The worker's promises ---
+// --- The worker's contract ---
 
 struct DetectionWorkers {
   static std::vector<WorkerCase> cases() {

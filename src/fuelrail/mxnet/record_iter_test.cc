@@ -85,7 +85,7 @@ TEST_F(RecordIterTest, reset_begins_a_pass_inside_an_epoch_and_does_nothing_befo
   iterator.reset();
   EXPECT_THAT(column<float>(*iterator.next(), RecordColumns::kLabel), ElementsAre(0, 1, 2, 3));
   iterator.next();
-  iterator.next();  // the last batch, and then no call for the end
+  iterator.next();  // the last batch; no call returns the end
   iterator.reset();
   EXPECT_THAT(column<float>(*iterator.next(), RecordColumns::kLabel), ElementsAre(2, 3, 4, 5));
 }
@@ -210,7 +210,7 @@ TEST_F(RecordIterTest, more_parts_than_32_bits_count_are_as_many) {
               ThrowsMessage<InvalidArgumentError>(HasSubstr("part_index 4294967296")));
 }
 
-// --- The worker's promises ---
+// --- The worker's contract ---
 
 std::shared_ptr<RecordWork> work_of(const std::string& uri) {
   auto work = std::make_shared<RecordWork>();

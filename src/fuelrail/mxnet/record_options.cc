@@ -17,26 +17,28 @@ OptionRule path_rule(const char* name, const char* meaning) {
 }
 
 Option<Options> shape_row() {
-  return {
-      .rule = {.name = "data_shape",
-               .kind = "shape",
-               .bounds = "three numbers: channels, height and width",
-               .meaning = "Channels, height and width of the output. 1 channel is grey, 3 channels "
-                          "are red, green and blue, and 4 add alpha, for images that have it.",
-               .allows =
-                   [](const OptionValue& value) {
-                     const auto* const sides = std::get_if<std::vector<int64_t>>(&value);
-                     return sides != nullptr && sides->size() == 3;
-                   }},
-      .get = [](const Options& o) { return OptionValue{numbers(o.data_shape)}; },
-      .set =
-          [](Options& o, const OptionValue& value) {
-            const auto& sides = std::get<std::vector<int64_t>>(value);
-            o.data_shape = {sides.at(0), sides.at(1), sides.at(2)};
-          }};
+  return {.rule = {.name = "data_shape",
+                   .kind = "shape",
+                   .bounds = "three numbers: channels, height and width",
+                   .meaning =
+                       "Channels, height and width of the output. 1 channel is grey, 3 channels "
+                       "are red, green and blue, and 4 channels add alpha, which every image must "
+                       "then have.",
+                   .allows =
+                       [](const OptionValue& value) {
+                         const auto* const sides = std::get_if<std::vector<int64_t>>(&value);
+                         return sides != nullptr && sides->size() == 3;
+                       }},
+          .get = [](const Options& o) { return OptionValue{numbers(o.data_shape)}; },
+          .set =
+              [](Options& o, const OptionValue& value) {
+                const auto& sides = std::get<std::vector<int64_t>>(value);
+                o.data_shape = {sides.at(0), sides.at(1), sides.at(2)};
+              }};
 }
 
-// The rows in the order of the struct. `dataset` and `augmentation` are rows of only one iterator.
+// The rows in the order of the struct. `dataset` and `augmentation`: rows that only one of the
+// iterators has.
 Table table_of(const Table& dataset, const Table& augmentation) {
   return Table()
       .any(path_rule(
@@ -53,15 +55,16 @@ Table table_of(const Table& dataset, const Table& augmentation) {
       .number("part_index", &Options::part_index, 0, INT64_MAX,
               "Number of the part that is read, from 0.")
       .flag("shuffle", &Options::shuffle,
-            "Shuffles the records in each epoch: all records of the part with path_imgidx, or "
-            "else those of each 8 MiB chunk.")
-      .number(
-          "shuffle_chunk_size", &Options::shuffle_chunk_size, 0, INT64_MAX,
-          "Without path_imgidx: reads sub-parts of about this many MiB in random order; 0: off.")
+            "Shuffles the records in each epoch: with path_imgidx, all records of the part; "
+            "otherwise, the records within each 8 MiB chunk.")
+      .number("shuffle_chunk_size", &Options::shuffle_chunk_size, 0, INT64_MAX,
+              "If there is no path_imgidx: reads sub-parts of about this size (in MiB) in random "
+              "order; 0: off.")
       .number("shuffle_chunk_seed", &Options::shuffle_chunk_seed,
-              "Seed of the order of sub-parts that shuffle_chunk_size makes.")
+              "Seed of the order of the sub-parts (shuffle_chunk_size).")
       .number("seed", &Options::seed,
-              "Seed of the shuffle, and of the augmentation's random numbers without seed_aug.")
+              "Seed of the shuffle and, unless seed_aug is set, of the random numbers for "
+              "augmentation.")
       .number("batch_size", &Options::batch_size, 1, INT64_MAX,
               "Number of rows in a batch; every batch is full.")
       .flag("round_batch", &Options::round_batch,
@@ -87,8 +90,8 @@ const OptionTable<RecordIterOptions>& RecordIterOptions::table(bool detection) {
   static const Table plain = table_of(
       Table()
           .any(path_rule("path_imgidx",
-                         "Index that names every record, with offsets as if all files were one "
-                         "file. With it, parts have equal numbers of records instead of bytes."),
+                         "Index of all records, with offsets as if all files were one file. If it "
+                         "is given, parts have equal numbers of records instead of bytes."),
                &Options::path_imgidx)
           .number("label_width", &Options::label_width, 1, INT64_MAX,
                   "Number of labels per image in the records, or in path_imglist."),
@@ -100,12 +103,12 @@ const OptionTable<RecordIterOptions>& RecordIterOptions::table(bool detection) {
                   "batch or chunk. None: the numbers are a function of (seed, epoch, position)."));
   static const Table of_detection = table_of(
       Table()
-          .any(
-              whole_number("label_width", "-1 (any), or at least 1",
-                           "Number of label columns in each row of path_imglist; -1: all. A "
-                           "label of another length in a record is an error.",
-                           [](int64_t width) { return width >= -1 && width != 0; }),
-              [](auto& o) -> auto& { return o.detection->label_width; })
+          .any(whole_number(
+                   "label_width", "-1 (any), or at least 1",
+                   "Number of label columns in each row of path_imglist; -1: all. Unless it "
+                   "is -1, a record with a different number of labels is an error.",
+                   [](int64_t width) { return width >= -1 && width != 0; }),
+               [](auto& o) -> auto& { return o.detection->label_width; })
           .number(
               "label_pad_width", [](auto& o) -> auto& { return o.detection->label_pad_width; }, -1,
               INT64_MAX,

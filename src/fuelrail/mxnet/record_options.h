@@ -1,5 +1,5 @@
-// The parameters of MXNet's record iterators, with MXNet's names and defaults, in the groups of
-// MXNet's note on data loaders. The tables describe each.
+// The parameters of MXNet's record iterators, with MXNet's names and defaults, grouped as in
+// MXNet's note on data loaders. The tables describe them.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace fuelrail::mxnet {
 
-// The parameters that ImageDetRecordIter has in place of `label_width` and `augment`.
+// The parameters that ImageDetRecordIter has instead of `label_width` and `augment`.
 struct DetectionOptions {
   DetOptions augment{};
   int64_t label_width = -1;
@@ -44,14 +44,15 @@ struct RecordIterOptions {
   AugmentOptions augment{};
   std::optional<DetectionOptions> detection{};
   OutputOptions output{};  // the iterator sets output.detection to detection.has_value()
-  std::string mean_img{};  // the iterator reads it into output.mean_image
+  std::string mean_img{};  // the iterator loads this file into output.mean_image
   std::optional<int32_t> seed_aug{};
 
   // Backend. These do not change results.
   int64_t preprocess_threads = 4;
   int64_t prefetch_buffer = 4;
 
-  // The parameters of ImageRecordIter, or with `detection` those of ImageDetRecordIter.
+  // The parameters of ImageDetRecordIter if `detection` is true, otherwise those of
+  // ImageRecordIter.
   static const OptionTable<RecordIterOptions>& table(bool detection);
 };
 

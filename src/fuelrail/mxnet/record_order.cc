@@ -21,7 +21,7 @@ constexpr uint64_t kHeadBytes = 8;  // of a record; dmlc finds only heads that e
 constexpr double kMebibyte = 0x1p20;
 constexpr double kSubPartsMore = 1.1;  // factor on the number of sub-parts
 
-// The number of sub-parts that makes them about as large as shuffle_chunk_size.
+// The number of sub-parts, such that each is about as large as shuffle_chunk_size.
 uint64_t sub_parts_of(const RecordFiles& files, const RecordOrderOptions& options) {
   if (options.indexed || options.shuffle_chunk_size == 0) return 1;
   const double wanted = static_cast<double>(options.num_parts) *
@@ -53,8 +53,8 @@ std::vector<split::PartRange> ranges_of(const RecordFiles& files,
   return ranges;
 }
 
-// The end of the chunk that begins at record `begin`. As dmlc's reader: it fills its buffer and
-// goes back to the last record head in it, where the next chunk begins.
+// The end of the chunk that begins at record `begin`. dmlc's reader fills its buffer and begins the
+// next chunk at the last record head in the buffer.
 uint64_t chunk_end(const RecordFiles& files, const split::PartRange& range, uint64_t begin) {
   const uint64_t from = files.offset(begin);
   const uint64_t left = files.offset(range.end) - from;
@@ -75,7 +75,7 @@ constexpr const char* kNewIndex =
                       files.offset(files.first_from(entry.offset)) == entry.offset;
   throw CorruptError(
       begins
-          ? "the index leaves out a record"
+          ? "a record is missing from the index"
           : fmt::format("line {} of the index has an offset at which no record begins", entry.line),
       {.path = uri,
        .expected = record < files.size()
@@ -102,7 +102,7 @@ RecordOrder::RecordOrder(std::shared_ptr<const RecordFiles> files,
     throw InvalidArgumentError(
         "the part has no records",
         {.path = files_->place(0).path,
-         .found = fmt::format("part_index {} of num_parts {}, {} records in all",
+         .found = fmt::format("part_index {} of num_parts {}, {} records in all parts",
                               options_.part_index, options_.num_parts, files_->size()),
          .remedy = options_.indexed ? "Use fewer parts"
                                     : "Use fewer parts, or give `path_imgidx` so that parts have "

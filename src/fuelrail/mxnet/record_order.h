@@ -1,10 +1,10 @@
 // The records of each pass over a part of the data, and their order: dmlc-core's partitions and
 // shuffles, as MXNet's iterators use them (docs/input_split.md).
 //
-// Without an index, a part is a range of bytes, is read in chunks of 8 MiB, and `shuffle` permutes
-// the records of each chunk. With an index, a part is a range of records, chunks have `batch_size`
-// records, and `shuffle` permutes the whole part. Passes differ from each other, but pass n is the
-// same in every run.
+// Without an index, a part is a range of bytes that is read in chunks of 8 MiB, and `shuffle`
+// permutes the records of each chunk. With an index, a part is a range of records that is read in
+// chunks of `batch_size` records, and `shuffle` permutes the whole part. Shuffled passes differ
+// from each other, but pass n is the same in every run.
 #pragma once
 
 #include <array>
@@ -27,9 +27,9 @@ struct RecordOrderOptions {
   bool indexed = false;
   bool shuffle = false;
   int64_t seed = 0;                 // seed of `shuffle`
-  bool detection = false;           // shuffle as ImageDetRecordIter
-  uint64_t shuffle_chunk_size = 0;  // MiB of the sub-parts that are visited in random order; 0: off
-                                    // (always off if indexed)
+  bool detection = false;           // shuffle as ImageDetRecordIter does
+  uint64_t shuffle_chunk_size = 0;  // size in MiB of sub-parts that are read in random order; 0: no
+                                    // sub-parts (if indexed, there are none)
   int64_t shuffle_chunk_seed = 0;
   uint64_t batch_size = 1;
 };
@@ -43,22 +43,22 @@ struct RecordPass {
   uint64_t records = 0;
   std::vector<uint64_t> order{};  // empty: `first`, `first` + 1, ...
 
-  // The position at which the chunk of position i begins.
+  // The position at which the chunk that contains position i begins.
   uint64_t chunk_begin(uint64_t i) const;
 
-  // The positions at which chunks begin, ascending from 0. Empty if indexed: the first chunk then
-  // has `first_chunk` records (the rest of a chunk that the previous pass began; 0: no such rest),
-  // and the others have `chunk_records`.
+  // The positions at which chunks begin, ascending from 0. Empty if indexed: in that case, the
+  // first chunk has `first_chunk` records, which complete the last chunk of the previous pass (0:
+  // that chunk was complete), and each later chunk has `chunk_records`.
   std::vector<uint64_t> chunks{};
   uint64_t chunk_records = 0;
   uint64_t first_chunk = 0;
-  // For each position, the index of its record in its chunk before the shuffle; empty if chunks are
-  // not shuffled.
+  // For each position, the index that its record had in its chunk before the shuffle; empty if
+  // chunks are not shuffled.
   std::vector<uint32_t> places{};
 };
 
-// Memory: 8 to 12 bytes per record of the part for each of two passes, if anything is shuffled.
-// Threads: any.
+// Memory, if anything is shuffled: 8 to 12 bytes per record of the part for each of the last two
+// passes. Threads: any.
 class RecordOrder {
  public:
   // Errors: InvalidArgumentError unless part_index < num_parts, and for a part without records.
@@ -66,8 +66,8 @@ class RecordOrder {
 
   uint64_t size() const { return size_; }  // records of the part
 
-  // Pass `number`, counted from 0. A later pass is computed from the one before it; an earlier one
-  // is computed again from the first.
+  // Pass `number`, counted from 0. The last two passes are kept. A pass is computed from the one
+  // before it, so an earlier pass is computed again starting from pass 0.
   std::shared_ptr<const RecordPass> pass(uint32_t number) const;
 
  private:
@@ -98,9 +98,9 @@ class RecordOrder {
   mutable std::array<Made, 2> made_ FUELRAIL_GUARDED_BY(mutex_);
 };
 
-// Checks that an index names every record of `files` and nothing else. (MXNet reads a record that
-// the index leaves out as the end of the previous one, and loses the records before the first
-// entry.) Errors: NotFoundError, IoError; CorruptError with path and line.
+// Checks that an index has the offset of every record of `files` and no other offset. (In MXNet, a
+// record that is missing from the index is read as part of the record before it, and records before
+// the first entry are lost.) Errors: NotFoundError, IoError; CorruptError with path and line.
 void check_index(const std::string& uri, const RecordFiles& files);
 
 }  // namespace fuelrail::mxnet

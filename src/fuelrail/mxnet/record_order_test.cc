@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using ::testing::ThrowsMessage;
 
-// `count` image records of `bytes` bytes, framed, ids from `first` on.
+// `count` framed image records of `bytes` bytes, with ids from `first` on.
 std::vector<std::string> payloads(size_t count, size_t bytes, uint64_t first = 0) {
   std::vector<std::string> made;
   for (size_t i = 0; i < count; ++i) {
@@ -89,11 +89,11 @@ TEST(RecordOrder, a_shuffled_pass_is_the_same_whatever_passes_were_asked_for_bef
 TEST(RecordOrder, chunks_end_at_the_last_head_that_eight_mebibytes_hold) {
   constexpr size_t kMebibyte = size_t{1} << 20;
   std::vector<std::string> contents = payloads(17, kMebibyte);
-  contents.push_back(payloads(1, 9 * kMebibyte)[0]);  // does not fit; nor does what follows it
+  contents.push_back(payloads(1, 9 * kMebibyte)[0]);  // neither it nor the next one fits
   contents.push_back(payloads(1, 64)[0]);
   const Opened data({contents});
   const auto pass = RecordOrder(data.records, {}).pass(0);
-  // Eight whole records fill the buffer, but the head after them is not in it.
+  // Eight whole records fill the buffer, but the next record's head is not in it.
   EXPECT_THAT(pass->chunks, ElementsAre(0, 7, 14, 17));
   EXPECT_EQ(pass->chunk_begin(6), 0U);
   EXPECT_EQ(pass->chunk_begin(7), 7U);
@@ -170,7 +170,7 @@ TEST_F(IndexCheck, of_some_records_or_of_another_file_is_refused_with_its_line) 
   EXPECT_THAT([&] { check(line(0, 0) + line(1, 64)); },
               ThrowsMessage<CorruptError>(HasSubstr("before the last record")));
   EXPECT_THAT([&] { check(line(0, 0) + line(1, 128)); },
-              ThrowsMessage<CorruptError>(HasSubstr("leaves out a record")));
+              ThrowsMessage<CorruptError>(HasSubstr("a record is missing from the index")));
   EXPECT_THAT([&] { check(line(0, 0) + line(1, 60)); },
               ThrowsMessage<CorruptError>(HasSubstr("line 2")));
   EXPECT_THAT([&] { check(line(0, 0) + line(1, 64) + line(2, 128) + line(3, 192)); },

@@ -19,7 +19,7 @@ RecordSampler::RecordSampler(std::shared_ptr<const RecordOrder> order,
   if (options_.round_batch && options_.batch_size > 2 * order_->size()) {
     throw InvalidArgumentError(
         "the part has too few records for the batch",
-        {.expected = fmt::format("a `batch_size` of at most {}, twice the part's records",
+        {.expected = fmt::format("a `batch_size` of at most {} (twice the part's records)",
                                  2 * order_->size()),
          .found = fmt::format("{}", options_.batch_size),
          .remedy = "Use a smaller `batch_size` or fewer parts, or set round_batch to false"});
@@ -58,7 +58,7 @@ void RecordSampler::add_from_pass(BatchPlan& plan, bool valid) {
   const uint64_t rows = plan.entries.size();
   const uint64_t begin = at_.position;
   const uint64_t end = std::min(pass->size(), begin + options_.batch_size - rows);
-  // The row of the pass's first record in its batch.
+  // The row that the pass's first record has in its batch.
   const uint64_t first_row =
       (rows + options_.batch_size - begin % options_.batch_size) % options_.batch_size;
   for (uint64_t i = begin; i < end; ++i) {

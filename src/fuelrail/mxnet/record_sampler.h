@@ -1,5 +1,5 @@
-// The batches of MXNet's iterators: passes over a part, divided into batches. The next pass may
-// fill the last batch.
+// Divides the passes over a part into batches, as MXNet's iterators do. Records of the next pass
+// may fill the last batch of an epoch.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,19 @@ struct RecordSamplerOptions {
   // epoch begins after those records. False: it is filled with its last record, and each epoch is
   // one pass.
   bool round_batch = true;
-  // False: an entry's position is its position in the pass. True (for `seed_aug`): it is MXNet's
-  // number of the sample, which is the number of rows in the batch when its chunk was read, plus
-  // its index in the chunk.
+  // False: an entry's position is its position in the pass. True (for `seed_aug`): it is the number
+  // k of SeededDraws, which is the number of rows that were in the batch when the sample's chunk
+  // was read, plus the sample's index in the chunk.
   bool chunk_positions = false;
 };
 
-// An epoch has the number of the pass in which it begins; a Progress is (pass, position in it).
-// Every batch is full; rows after the epoch's last record are not valid. Threads: one.
+// An epoch has the number of the pass in which it begins. A Progress is the number of a pass and a
+// position in that pass. Every batch is full; rows after the epoch's last record are not valid.
+// Threads: one at a time.
 class RecordSampler final : public Sampler {
  public:
-  // Errors: InvalidArgumentError for a batch_size of 0, and with round_batch for one above twice
-  // the number of records.
+  // Errors: InvalidArgumentError for a batch_size of 0 and, with round_batch, for a batch_size
+  // above twice the number of records.
   RecordSampler(std::shared_ptr<const RecordOrder> order, const RecordSamplerOptions& options,
                 Progress start = {});
 

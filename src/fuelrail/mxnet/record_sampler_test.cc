@@ -70,7 +70,7 @@ TEST(RecordSampler, the_last_batch_borrows_from_the_next_pass_which_goes_on_behi
   EXPECT_THAT(records_of(last), ElementsAre(8, 9, 0, 1));
   EXPECT_THAT(positions_of(last), ElementsAre(8, 9, 0, 1));
   EXPECT_EQ(last.entries[1].epoch, 0U);
-  EXPECT_EQ(last.entries[2].epoch, 1U);  // random numbers of the pass that it belongs to
+  EXPECT_EQ(last.entries[2].epoch, 1U);  // random numbers of the pass that the record belongs to
   EXPECT_EQ(pad_of(last), 2U);
   EXPECT_TRUE(last.ends_epoch);
   EXPECT_EQ(last.after, (Progress{1, 2}));
@@ -116,7 +116,7 @@ TEST(RecordSampler, rounded_it_goes_on_from_any_batch_as_if_never_stopped) {
   }
 }
 
-// The expected numbers are those with which MXNet's seeded outputs come out, row for row.
+// With the expected numbers, MXNet's outputs for a seed are reproduced row for row.
 TEST(RecordSampler, chunk_positions_count_from_the_row_at_which_the_chunk_was_read) {
   RecordSampler sampler(order_of(10, {.batch_size = 3}),
                         {.batch_size = 3, .chunk_positions = true});

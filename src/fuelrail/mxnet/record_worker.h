@@ -13,8 +13,8 @@
 
 namespace fuelrail::mxnet {
 
-// The indices of its columns in a batch: data [channels, height, width]; label float32, a scalar if
-// its width is 1; index uint64, the record's id; valid bool.
+// The indices of a batch's columns: data [channels, height, width]; label float32, a scalar if its
+// width is 1; index uint64, the record's id; valid bool.
 struct RecordColumns {
   static constexpr size_t kData = 0;
   static constexpr size_t kLabel = 1;
@@ -25,17 +25,17 @@ struct RecordColumns {
 struct RecordWork {
   std::shared_ptr<const RecordFiles> files;
   std::shared_ptr<const LabelList> labels{};  // null: use the labels of the records
-  RecordIterOptions options;                  // output.mean_image is already loaded, if used
-  size_t label_numbers = 1;                   // numbers in the label of a row
+  RecordIterOptions options;  // if a mean image is used, output.mean_image is loaded
+  size_t label_numbers = 1;   // number of values in a row's label
 };
 
 std::vector<ColumnSpec> record_columns(const RecordWork& work);
 
-// A factory of workers that write these columns. Requires: entries come from a RecordSampler.
-// Errors of the factory: those of check(AugmentOptions), check(DetOptions) and
+// A factory of workers that write record_columns(*work). Requires: entries come from a
+// RecordSampler. Errors of the factory: those of check(AugmentOptions), check(DetOptions) and
 // check(OutputOptions). Errors of a row: CorruptError if the number of labels differs from
-// label_width; UnsupportedError for an image without the channels of data_shape; those of decoding
-// and augmenting.
+// label_width; UnsupportedError for an image that cannot be converted to the channels of
+// data_shape; those of decoding and augmenting.
 WorkerFactory record_worker_factory(std::shared_ptr<const RecordWork> work);
 
 }  // namespace fuelrail::mxnet

@@ -32,7 +32,7 @@ T load_native(const std::byte* at) {
 // Problems found in an image's values.
 struct Found {
   bool nan = false;
-  bool clipped = false;  // by more than the rounding error
+  bool clipped = false;  // a value changed by more than the rounding error
 };
 
 // The level of a float from 0 to 1.
@@ -196,13 +196,13 @@ void check_arrays(const ImageArrays& arrays, const PackOptions& options) {
   }
   const auto labels = static_cast<uint64_t>(arrays.count * arrays.label_width);
   if (arrays.label_width < 1 || arrays.labels.size() != labels) {
-    refuse_arrays("the number of labels does not match the images and `label_width`",
+    refuse_arrays("the number of labels is not the number of images times `label_width`",
                   fmt::to_string(labels), fmt::to_string(arrays.labels.size()));
   }
   const auto* steps = std::get_if<ImageSteps>(&options.images);
   if (steps == nullptr || options.resume || !options.root.empty()) {
     refuse_arrays("an option does not apply to arrays",
-                  "`images` as ImageSteps, no `root` and no `resume`", "other options");
+                  "`images` of the type ImageSteps, no `root` and no `resume`", "other values");
   }
   if (arrays.channels == 4 && steps->encoding == ImageEncoding::kJpeg) {
     refuse_arrays("JPEG cannot store alpha", "the encoding .png", ".jpg",

@@ -29,7 +29,7 @@ void check_formats(const std::string& source, const std::string& output, bool ha
   throw InvalidArgumentError(
       "the source and the output have the same format",
       {.path = output,
-       .expected = "an output of another format",
+       .expected = "an output of a different format",
        .found = std::string(to.extension),
        .remedy = "Copy the file and the files beside it (index, sidecar) instead"});
 }

@@ -35,7 +35,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Records of any bytes, one of which looks like framing, and where each begins.
+// Records of arbitrary bytes, one of which looks like framing, and the offset of each.
 const std::vector<std::string> kRecords{"one", "", std::string("\x0a\x23\xd7\xce two", 8),
                                         std::string(3'000'000, 'x'), "five"};
 
@@ -98,7 +98,7 @@ TEST_F(Convert, gives_what_packing_gives) {
 
 TEST_F(Convert, keys_that_the_records_do_not_say_are_kept) {
   pack(photos(), out("a.rec"), {.threads = 2});
-  // The same places, other keys, in no order.
+  // The same offsets with different, unordered keys.
   std::string index;
   const std::string text = file_contents(out("a.idx"));
   uint64_t key = 18446744073709551615u;
@@ -114,7 +114,7 @@ TEST_F(Convert, keys_that_the_records_do_not_say_are_kept) {
   EXPECT_EQ(sidecar->key(0), 18446744073709551615u);
   EXPECT_TRUE(sidecar->section(kKeysSection)->kept());
   EXPECT_THAT(sidecar->classes(), ElementsAre("ant", "bee", "cat dog"));
-  EXPECT_EQ(sidecar_of(out("c.rec"))->section(kKeysSection), nullptr);  // its index has them
+  EXPECT_EQ(sidecar_of(out("c.rec"))->section(kKeysSection), nullptr);  // the index has the keys
 }
 
 TEST_F(Convert, records_of_any_bytes_come_back_with_their_keys) {
@@ -126,7 +126,7 @@ TEST_F(Convert, records_of_any_bytes_come_back_with_their_keys) {
   EXPECT_FALSE(sidecar_of(out("b.ffr"))->labels());
   EXPECT_TRUE(file_contents(out("b.ffr")) == ffrecord::file_of(kRecords));
 
-  write_idx(out("a.idx"), {"7", "1", "2", "3", "1"}, offsets);  // one may come twice
+  write_idx(out("a.idx"), {"7", "1", "2", "3", "1"}, offsets);  // a key may repeat
   convert(out("a.rec"), out("b.ffr"), {.overwrite = true});
   convert(out("b.ffr"), out("c.rec"), {.overwrite = true});
   expect_equal_files("a.idx", "c.idx");
@@ -189,7 +189,7 @@ TEST_F(Convert, a_damaged_record_is_named_and_nothing_is_written) {
   convert(out("a.rec"), out("b.ffr"));
   for (const auto& [name, other] : {std::pair("a.rec", "x.ffr"), {"b.ffr", "x.rec"}}) {
     std::string bytes = file_contents(out(name));
-    bytes[bytes.size() - 5000] ^= 1;  // within an image, and in neither end
+    bytes[bytes.size() - 5000] ^= 1;  // within an image, and not in the first or last 4 KiB
     write_file(out(name), bytes);
     EXPECT_THAT(refused<CorruptError>(out(name), out(other)),
                 AllOf(StartsWith(out(name) + ": record 9"), HasSubstr("checksum is wrong")));
@@ -223,7 +223,7 @@ TEST_F(Convert, an_index_that_cannot_be_kept_is_refused) {
       {line("0", 0) + line("1", 1), "fewer entries than records"},
       {"", "fewer entries than records"},
       {line("0", 0) + line("2", 2) + line("1", 1),
-       "the offset of another record, or of none in line 2"},
+       "an offset that is not the next record's in line 2"},
       {line("0", 0) + line("1", 1) + line("2", 2) + line("3", 2), "more entries than records"}};
   for (const auto& [index, found] : refusals) {
     write_file(out("a.idx"), index);
@@ -279,7 +279,7 @@ TEST_F(Convert, progress_counts_records_and_may_stop_it) {
 }
 
 TEST_F(Convert, a_record_too_long_for_recordio_is_refused_before_it_is_read) {
-  // Sparse: its record takes no room on the disk, nor in memory.
+  // A sparse file: its record takes no space on the disk or in memory.
   write_file(out("b.ffr"), ffrecord::file_of(1, {0}, {24}, ""));
   std::filesystem::resize_file(out("b.ffr"), 24 + (uint64_t{1} << 40));
   EXPECT_THAT(refused<UnsupportedError>(out("b.ffr"), out("c.rec")),
@@ -291,7 +291,7 @@ TEST_F(Convert, a_file_without_records_becomes_no_recordio_file) {
   EXPECT_THAT(refused<CorruptError>(out("b.ffr"), out("c.rec")), HasSubstr("has no record"));
 }
 
-// Whichever operation of storage fails.
+// Makes each storage operation fail in turn.
 TEST_F(Convert, is_right_or_one_error_whatever_fails) {
   FileSystem& files = memory_file_system();
   const std::string root = "memory://convert_test";
@@ -337,7 +337,7 @@ TEST_F(Convert, is_right_or_one_error_whatever_fails) {
   }
 }
 
-// One image that nothing but its file's description makes an image of.
+// One image that can be decoded only with the description in its file.
 std::shared_ptr<const Container> described_image(const std::string& uri, const OpenOptions&) {
   static constexpr std::byte kKey[]{std::byte{'@'}};
   static const ImageCodec kCodec{
@@ -364,12 +364,12 @@ TEST_F(Convert, an_image_that_needs_its_files_description_is_not_stored_as_it_is
   const std::string error = testing::refusal_of<UnsupportedError>(
       [&] { convert(out("a.box"), out("a.rec"), {}, {.schema = "boxes"}); });
   EXPECT_THAT(error,
-              AllOf(StartsWith(out("a.box") + ": record 0: the image needs the codec description"),
+              AllOf(StartsWith(out("a.box") + ": record 0: decoding the image needs parameters"),
                     HasSubstr("found Invented. Encode the image again")));
   const auto source = source_of_images(described_image("memory://x.box", {}));
   const ImageSteps as_it_is = image_steps({});
   EXPECT_THAT(ImageReader(*source, as_it_is, false).read(0).failure,
-              StartsWith("the image needs the codec description"));
+              StartsWith("decoding the image needs parameters from its file"));
   const ImageSteps resized = image_steps({.images = StoredImages{.resize = 2}});
   EXPECT_EQ(ImageReader(*source, resized, false).read(0).failure, "");
 }

@@ -42,15 +42,16 @@ void check_merged_names(const std::vector<std::string>& sources, const std::stri
   }
 }
 
-// The keys of all files so far. Two files must not share a key.
+// The keys of all files so far. Ensures that no two files share a key.
 class MergedKeys {
  public:
   explicit MergedKeys(const std::vector<std::string>& files) : files_(files) {}
 
-  // `numbered_from`: the new number of the next file's record 0 if its records are renumbered.
+  // `numbered_from`: if the next file's records are renumbered, the new number of its record 0.
   void begin_file(uint64_t numbered_from) { numbered_from_.push_back(numbered_from); }
 
-  // `numbered_on`: the key was renumbered and differs from the key in the file.
+  // `numbered_on`: whether the record was renumbered, so that the key differs from the one in the
+  // file.
   void add(uint64_t key, bool numbered_on) {
     keys_.push_back({.key = key, .file = file_, .numbered_on = numbered_on});
   }
@@ -59,13 +60,13 @@ class MergedKeys {
   bool have_below(uint64_t end) const { return before_ > 0 && keys_.front().key < end; }
 
   // Call after all keys of a file have been added. Returns: the number of records that repeat a key
-  // of this file. Errors: InvalidArgumentError for a key that an earlier file has.
+  // of this file. Errors: InvalidArgumentError for a key that an earlier file also has.
   uint64_t end_file() {
     const auto own = keys_.begin() + static_cast<int64_t>(before_);
     std::sort(own, keys_.end());
     uint64_t repeated = 0;
     for (auto at = own; at != keys_.end(); ++at) repeated += at != own && at->key == at[-1].key;
-    // The key ranges of parts of one job rarely overlap.
+    // Merge only if the key ranges overlap, which is rare for the parts of one job.
     if (own != keys_.begin() && own != keys_.end() && own->key <= own[-1].key) {
       std::inplace_merge(keys_.begin(), own, keys_.end());
       refuse_shared();
@@ -102,16 +103,17 @@ class MergedKeys {
              "so that each image gets its own key; if both files hold the same records, omit one"});
   }
 
-  // Describes each key as it is in its file. Two renumbered keys are never equal.
+  // Names each key as it is in its file. At most one of the two keys is renumbered, because two
+  // renumbered keys are never equal.
   std::string found(const Entry& entry, const Entry& before) const {
     const std::string& other = files_[before.file];
     if (before.numbered_on) {
-      return fmt::format("{}, to which key {} of {} is renumbered", entry.key, key_in_file(before),
-                         other);
+      return fmt::format("{}, the same as key {} of {} after renumbering", entry.key,
+                         key_in_file(before), other);
     }
-    if (!entry.numbered_on) return fmt::format("{}, which {} also has", entry.key, other);
-    return fmt::format("{}, renumbered to {}, which {} also has", key_in_file(entry), entry.key,
-                       other);
+    if (!entry.numbered_on) return fmt::format("{}, which is also a key of {}", entry.key, other);
+    return fmt::format("{}, renumbered to {}, which is also a key of {}", key_in_file(entry),
+                       entry.key, other);
   }
 
   const std::vector<std::string>& files_;
@@ -171,7 +173,7 @@ class Merger {
       throw UnsupportedError("the sidecar has a section that cannot be merged",
                              {.path = source,
                               .expected = "only class names, keys and sections that can be rebuilt",
-                              .found = "another kind of section"});
+                              .found = "a section of a different kind"});
     }
     if (first) {
       classes_ = known.classes();
@@ -183,13 +185,14 @@ class Merger {
            .expected = difference->expected + ", as in the first file",
            .found = difference->found,
            .remedy =
-               "Pack the file again with the classes of the first file (classes, --classes)"});
+               "Pack this file again with the first file's class names (option `classes`, on the "
+               "command line `--classes`)"});
     } else {
       labels_ = joined(labels_, known.labels());
     }
   }
 
-  // The summary that one LabelTally over all records gives.
+  // The summary that a single LabelTally over all records would give.
   static std::optional<LabelSummary> joined(const std::optional<LabelSummary>& a,
                                             const std::optional<LabelSummary>& b) {
     if (!a || !b) return std::nullopt;
@@ -201,7 +204,7 @@ class Merger {
   MergedKeys all_keys_;
   const Warn& warn_;
   ProgressReporter progress_;
-  uint64_t number_on_from_ = 0;  // new number of the source's record 0; 0: keys are kept
+  uint64_t number_on_from_ = 0;  // the new number of the source's record 0; 0 if keys are kept
   std::vector<std::string> classes_;
   std::optional<LabelSummary> labels_;
 };

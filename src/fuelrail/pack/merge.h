@@ -1,4 +1,4 @@
-// Merges parts of a dataset into one file.
+// Merges record files, such as the parts of one packing job, into one file.
 #pragma once
 
 #include <string>
@@ -9,24 +9,24 @@
 namespace fuelrail::pack {
 
 // Copies the records of `sources`, one file after the other, into `output`. All files have the same
-// format. Verifies the checksums that the sources have. Keys are kept: those of the source's index
-// (RecordIO) or sidecar (FFRecord), otherwise the ids in the records, otherwise the records'
-// numbers in the source. The parts of one job (PackOptions::nsplit) therefore give, byte for byte
-// and with index and sidecar, the files that the job makes without parts.
+// format. Verifies the checksums that the sources have. A record keeps its key: the key in the
+// source's index (RecordIO) or sidecar (FFRecord), or else the id in the record, or else the
+// record's number in the source. Merging the parts of one job (PackOptions::nsplit) therefore
+// gives, byte for byte, the output, index and sidecar that the job makes without parts.
 //
-// Two sources must not share a key; a key that repeats inside one source causes a warning.
-// Exception: if all keys of a source are only its records' numbers 0, 1, 2, ..., and an earlier
-// source has one of these keys, then each record of this source that has no key of its own is
-// renumbered: its key is its number in the output.
+// Two sources must not share a key, with one exception: if the keys of a source are only its record
+// numbers 0, 1, 2, ..., and an earlier source already uses one of them, the source's records
+// without an id are renumbered, so that their keys are their numbers in the output. A key that
+// repeats inside one source causes a warning.
 //
-// The output gets its name as a packed file does (part.h). Memory: the longest record, and at most
-// 52 bytes for each record.
+// The output gets its name as a packed file does (part.h). Memory: that of the longest record, and
+// at most 52 bytes for each record.
 //
 // Errors: InvalidArgumentError for an empty list of sources, for a source that is listed twice, for
 // names of different formats, for an output that is also a source, and for sources that share a key
-// or have different class names. UnsupportedError for a source whose sidecar has other sections
-// that cannot be rebuilt. Errors of reading and writing as in `convert`. After any error there is
-// no output.
+// or have different class names. UnsupportedError for a source whose sidecar has a section, other
+// than class names and keys, that cannot be rebuilt. Errors of reading and writing as in `convert`.
+// A job that fails leaves no output.
 PackResult::File merge(const std::vector<std::string>& sources, const std::string& output,
                        const JobOptions& options = {});
 

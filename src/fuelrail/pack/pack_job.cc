@@ -45,17 +45,17 @@ PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
   const std::string job = describe_job(source, plan, options);
   const std::string lock = plan.front().uri;
   for (PlannedPart& part : plan) parts_.push_back({.plan = std::move(part)});
-  // Check before anything is written or deleted, unless a journal may attribute the files to this
-  // job.
+  // Check existing outputs before anything is written or deleted, unless a journal may show that
+  // they belong to this job.
   if (!options.resume || !PackJournal::is_left(lock)) look_at_existing_parts();
-  // A job that fails immediately must not delete files that another job may still resume.
+  // A job that fails immediately must not delete files from which another job may still resume.
   journal_ = std::make_unique<PackJournal>(lock, job, options.resume || left_out().too_many(),
                                            std::chrono::milliseconds(options.journal_interval_ms));
 }
 
 PackResult PackJob::run() {
   if (left_out().too_many()) {
-    if (!journal_->left() && !journal_->is_foreign()) journal_->finish();  // it is new
+    if (!journal_->left() && !journal_->is_foreign()) journal_->finish();  // this run created it
     give_up("a folder or a line of the list cannot be read, so `max_errors` is exceeded",
             failures_[left_out().allowed]);
   }
@@ -71,8 +71,8 @@ PackResult PackJob::run() {
   return result();
 }
 
-// Existing outputs are compared with the job's result, except if comparing would delete the
-// unfinished files of a killed run.
+// Selects existing outputs for comparison with the job's result, except if comparing would delete
+// the unfinished files of a killed run. Errors: IoError for an output that may not exist.
 void PackJob::look_at_existing_parts() {
   if (options_.job.overwrite) return;
   for (Planned& planned : parts_) {
@@ -90,8 +90,8 @@ void PackJob::resume() {
   };
   if (journal_->is_foreign()) {
     replace_foreign();
-    say("the unfinished output belongs to another job, other options or another version of "
-        "fuelrail; packing starts over");
+    say("the unfinished output belongs to a different job, or was made with different options or a "
+        "different version of fuelrail; packing starts over");
   }
   if (!journal_->left()) return;
   const JournalContents left = *journal_->left();
@@ -113,15 +113,15 @@ void PackJob::resume() {
   }
 }
 
-// Comparing with an existing output needs the name of the unfinished file, which another job may
-// still resume. So nothing is deleted while an output exists.
+// A comparison would replace the unfinished file, from which another job may still resume. So while
+// an output exists, nothing is deleted.
 void PackJob::replace_foreign() {
   for (const Planned& planned : parts_) {
     if (options_.job.overwrite || !is_file(planned.plan.uri)) continue;
-    throw IoError("the output already exists, beside the unfinished output of another job",
+    throw IoError("the output already exists, and so does the unfinished output of another job",
                   {.path = planned.plan.uri,
-                   .remedy = "Finish that job, with its own options and version of fuelrail, or "
-                             "allow replacing all of it (overwrite, --overwrite)"});
+                   .remedy = "Finish that job with the options and the version of fuelrail it was "
+                             "started with, or replace both outputs (overwrite, --overwrite)"});
   }
   journal_->begin_anew();
 }
@@ -130,7 +130,7 @@ bool PackJob::resume_part(size_t number, const JournalContents& left) {
   Planned& planned = parts_[number];
   const uint64_t images = planned.plan.images.size();
   const auto completed = left.completed.find(static_cast<uint32_t>(number));
-  // If the .partial file is the completed one, the part has not got its name.
+  // If the .partial file is the completed one, the part has not got its final name yet.
   planned.done = left.items.size() - done_ >= images && completed != left.completed.end() &&
                  is_named(planned.plan.uri, completed->second) &&
                  !is_named(planned.plan.uri + ".partial", completed->second);
@@ -178,7 +178,7 @@ void PackJob::open_as_left(Planned& planned) const {
 
 void PackJob::open(Planned& planned) const {
   open_as_left(planned);
-  if (options_.resume) planned.part->end_adopting();  // none of its records is in the journal
+  if (options_.resume) planned.part->end_adopting();  // the journal has none of its records
 }
 
 void PackJob::write_all() {
@@ -204,7 +204,8 @@ void PackJob::write_all() {
     } else {
       write_part(planned, images, progress);
     }
-    if (done_ == total_) progress.report();  // before the final names: it may stop the job
+    // Before files get final names, because the callback may stop the job.
+    if (done_ == total_) progress.report();
     if (!together()) commit(number, number + 1);
   }
   if (together()) commit(0, parts_.size());
@@ -223,7 +224,7 @@ void PackJob::write_part(Planned& planned, Images& images, ProgressReporter& pro
   if (together()) bytes_done_ += planned.part->bytes();
 }
 
-// The part's images are added to the journal once all of them are equal.
+// The part's images are added to the journal after all of them were found equal.
 void PackJob::compare_part(Planned& planned, uint32_t number, Images& images,
                            ProgressReporter& progress) {
   planned.part->leave_nothing();
@@ -275,7 +276,7 @@ void PackJob::compare_image(Planned& planned, PackedImage packed, MadeAlready& t
   ++done_;
 }
 
-// Returns: false, with nothing written, if more images are skipped than allowed.
+// Returns: false, without writing the image, if more images are skipped than allowed.
 bool PackJob::write_image(Planned& planned, PackedImage packed) {
   if (packed.failure.empty()) {
     const uint64_t before = planned.part->bytes();
@@ -298,8 +299,8 @@ bool PackJob::write_image(Planned& planned, PackedImage packed) {
   return true;
 }
 
-// The job fails with its last failure. The remaining images are still checked, so that the user can
-// repair all of them at once.
+// Ends the job with its last failure, after checking the remaining images, so that the user can
+// repair all unreadable images at once.
 void PackJob::list_rest(const Planned& at, Images& images, ProgressReporter& progress) {
   const PackFailure first = failures_.back();
   const uint64_t bytes = bytes_done_ + at.part->bytes();
@@ -335,9 +336,9 @@ void PackJob::leave_out(PackFailure failure) {
   if (options_.failed) options_.failed(failures_.back());
 }
 
-// If only one part is made, entries that could not be listed may belong to any part. They are
-// compared with the limit for the whole source, so that a part fails only if the job for all parts
-// would fail.
+// If only one part is made, unreadable folders and lines may belong to any part. They are compared
+// with the limit for the whole source, so that a part fails because of them only if the job for all
+// parts would fail.
 PackJob::LeftOut PackJob::left_out() const {
   if (!options_.part) return {failures_.size(), allowed_, total_};
   const uint64_t allowed = options_.max_errors.of(source_.size());
@@ -345,7 +346,7 @@ PackJob::LeftOut PackJob::left_out() const {
   return {failures_.size() - unlisted_, allowed_, total_};
 }
 
-// Gives these parts their names together. Earlier parts have theirs.
+// Gives these parts their names together. Requires: all earlier parts have their names.
 void PackJob::commit(size_t begin, size_t end) {
   const auto each = [&](auto function) {
     for (size_t number = begin; number < end; ++number) {
@@ -385,8 +386,9 @@ void PackJob::give_up(const std::string& failure, const PackFailure& first, bool
        .expected = fmt::format("at most {} of {} images skipped", images.allowed, images.all),
        .found = fmt::to_string(images.count),
        .remedy = fmt::format(
-           "{} lists {}; repair or remove them, or allow more (max_errors, --max-errors)",
-           report_uri_, all_listed ? "all of them" : "those found so far")});
+           "{} lists {}; repair or remove them, or raise the limit (max_errors, --max-errors)",
+           report_uri_,
+           all_listed ? "all unreadable images" : "the unreadable images found so far")});
 }
 
 PackResult PackJob::result() {

@@ -17,11 +17,11 @@
 
 namespace fuelrail::pack {
 
-// Most failures that a failing job lists. If every image is missing, a list of all of them helps
-// nobody.
+// The largest number of failures that a failing job lists. A complete list would be useless if, for
+// example, all images are missing.
 inline constexpr size_t kMostFailuresListed = 10'000;
 
-// Locks its unfinished files and its report for its lifetime.
+// Locks its unfinished files and its report until it is destroyed.
 class PackJob {
  public:
   // `unread`: folders and lines of the source that cannot be listed. Lifetime: `source` and
@@ -36,22 +36,23 @@ class PackJob {
   // A part of the plan and its state.
   struct Planned {
     PlannedPart plan;
-    std::unique_ptr<Part> part{};  // set while it is being written
-    PackResult::File made{};       // set when it has its final name
-    bool done = false;             // it has its final name
-    bool is_there = false;         // a file of unknown origin has its name
-    uint64_t taken = 0;            // images of it that were processed
+    std::unique_ptr<Part> part{};  // set while the part is being written
+    PackResult::File made{};       // set once the file has its final name
+    bool done = false;             // the file has its final name
+    bool is_there = false;         // a file that no journal attributes to this job exists
+    uint64_t taken = 0;            // the part's images that were processed
   };
   using Images = OrderedWork<PackedImage>;
   // Skipped images and their limit.
   struct LeftOut {
     uint64_t count;
     uint64_t allowed;
-    uint64_t all;  // images that `allowed` refers to
+    uint64_t all;  // the images of which `allowed` may be skipped
     bool too_many() const { return count > allowed; }
   };
 
-  // Handle the files of an earlier run. `resume_part` returns whether the whole part was found.
+  // These handle the files of an earlier run. `resume_part` returns whether all images of the part
+  // were processed.
   void resume();
   void replace_foreign();
   bool resume_part(size_t number, const JournalContents& left);
@@ -84,7 +85,7 @@ class PackJob {
   std::string report_uri_;
   uint64_t total_ = 0;
   uint64_t allowed_ = 0;
-  uint64_t unlisted_ = 0;    // the first of `failures_`, which belong to no part
+  uint64_t unlisted_ = 0;    // number of failures, first in `failures_`, that belong to no part
   uint64_t done_ = 0;        // images that were processed
   uint64_t bytes_done_ = 0;  // bytes of complete parts
   std::vector<PackFailure> failures_;

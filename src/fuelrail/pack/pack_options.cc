@@ -42,7 +42,7 @@ void check_positions(const PackOptions& options) {
            fmt::to_string(*options.part));
   }
   if (options.nsplit > 1 && !options.split.empty()) {
-    refuse("`split` and `nsplit` exclude each other", "one of them", "both");
+    refuse("`split` and `nsplit` cannot be combined", "one of them", "both");
   }
 }
 
@@ -53,7 +53,7 @@ void check_images(const PackOptions& options) {
   const auto& steps = std::get<ImageSteps>(options.images);
   check(steps);
   if (options.resume && !steps.stages.empty() && steps.stages_name.empty()) {
-    refuse("`resume` of a job with stages needs `stages_name`", "a name", "none");
+    refuse("`resume` of a job with stages requires `stages_name`", "a name", "none");
   }
 }
 
@@ -77,8 +77,8 @@ const OptionTable<PackOptions>& PackOptions::table() {
       OptionTable<PackOptions>()
           .number("seed", &PackOptions::split_seed, 0, UINT64_MAX, "seed of the random split.")
           .number("nsplit", &PackOptions::nsplit, 1, kMostParts,
-                  "number of parts by position, named OUT.part000 and so on; 'fuelrail merge' "
-                  "joins them.")
+                  "number of parts of consecutive images, named OUT.part000 and so on; 'fuelrail "
+                  "merge' joins them.")
           .number("part", &PackOptions::part, 0, kMostParts - 1,
                   "make only this part, counted from 0; by default all parts.")
           .flag(
@@ -86,7 +86,7 @@ const OptionTable<PackOptions>& PackOptions::table() {
               "replace an existing output.")
           .flag("resume", &PackOptions::resume,
                 "resume a killed or failed run of the same job, and keep an existing output that "
-                "equals this job's; an interrupted run keeps its unfinished files.")
+                "equals this job's result; a run that fails keeps its unfinished files.")
           .number("threads", &PackOptions::threads, 1, kMaxThreads,
                   "threads that read, decode and encode.")
           .any(option::allowance_rule("max_errors", "int or float",

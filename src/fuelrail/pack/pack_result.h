@@ -1,4 +1,4 @@
-// Options and results that packing, converting, merging and recovering share.
+// Options and results that are common to packing, converting, merging and recovering.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace fuelrail::pack {
 
 struct PackProgress {
-  uint64_t done = 0;  // images, including skipped ones
+  uint64_t done = 0;  // images (including skipped ones), records or bytes read
   uint64_t total = 0;
   uint64_t bytes = 0;  // bytes written
   double seconds = 0;
@@ -22,9 +22,9 @@ struct JobOptions {
   // output is an error.
   bool overwrite = false;
 
-  // Called on the calling thread, at most ten times a second and at the end. Counts images,
-  // records, or (in `recover`) bytes read, for which a file may be read twice. Returns false to
-  // stop: the job then ends with StateError "interrupted" and leaves no file.
+  // Called on the calling thread, at most ten times a second and at the end. Counts images in
+  // `pack`, records in `convert` and `merge`, and bytes read in `recover`, which may read a file
+  // twice. If it returns false, the job ends with StateError "interrupted" and leaves no file.
   std::function<bool(const PackProgress&)> progress{};
 
   // Called while a source is listed or scanned, before any progress is reported.
@@ -45,7 +45,7 @@ struct PackResult {
     std::string path;
     uint64_t records = 0;
     uint64_t bytes = 0;
-    bool was_there = false;  // an earlier run made it, and `resume` found it
+    bool was_there = false;  // an earlier run made the file, and `resume` kept it
   };
   std::vector<File> files;            // in the order of the parts
   std::vector<PackFailure> failures;  // unreadable folders, then skipped images, in source order

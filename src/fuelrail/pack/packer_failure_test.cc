@@ -51,7 +51,7 @@ TEST_F(Packer, unreadable_images_are_left_out_and_reported_within_the_allowance)
   EXPECT_FALSE(std::getline(report, line));
 
   const std::vector<Packed> records = records_of(out("x.rec"));
-  EXPECT_EQ(records.at(2).id, 3u);  // ids stay those of the folder
+  EXPECT_EQ(records.at(2).id, 3u);  // ids are the indices in the folder
   EXPECT_EQ(records.at(2).image, file_contents(photo("ant/3.jpg")));
 }
 
@@ -73,7 +73,8 @@ TEST_F(Packer, more_unreadable_images_than_allowed_end_the_job_and_leave_the_rep
       refusal<CorruptError>(photos(), out("x.rec"), {.max_errors = {.count = 1}});
   EXPECT_THAT(message, StartsWith(photo("bee/3.jpg")));
   EXPECT_THAT(message, HasSubstr("at most 1 of 12 images skipped, found 2"));
-  EXPECT_EQ(message.find("found"), message.rfind("found", message.find(". ")));  // said once
+  EXPECT_EQ(message.find("found"),
+            message.rfind("found", message.find(". ")));  // "found" appears once
   EXPECT_THAT(names_in(out()), ElementsAre("x.rec.errors.jsonl"));
   const std::string report = file_contents(out("x.rec.errors.jsonl"));
   EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 2);
@@ -90,7 +91,7 @@ TEST_F(Packer, an_image_damaged_behind_its_header_is_found_by_decoding_alone) {
   const std::vector<Packed> records = records_of(out("x.rec"));
   ASSERT_EQ(records.size(), 11u);
   EXPECT_EQ(records[2].image,
-            file_contents(photo("ant/3.jpg")));  // bytes pass through all the same
+            file_contents(photo("ant/3.jpg")));  // the file's bytes are stored unchanged even so
 }
 
 TEST_F(Packer, a_job_that_fails_lists_all_images_that_cannot_be_read) {
@@ -107,7 +108,7 @@ TEST_F(Packer, a_job_that_fails_lists_all_images_that_cannot_be_read) {
          .failed = [&](const PackFailure& failure) { told.push_back(failure.path); }});
     EXPECT_THAT(message, StartsWith(bad[0] + ": the image cannot be read"));
     EXPECT_THAT(message, HasSubstr("at most 0 of 12 images skipped, found 3"));
-    EXPECT_THAT(message, HasSubstr("lists all of them"));
+    EXPECT_THAT(message, HasSubstr("lists all unreadable images"));
     EXPECT_EQ(told, bad);
     const std::string report = parts == 1 ? "x.rec.errors.jsonl" : "x.part000.rec.errors.jsonl";
     const std::string listed = file_contents(out(report));
@@ -134,7 +135,7 @@ TEST_F(Packer, a_report_of_ten_thousand_images_lists_all_of_them_where_there_are
   for (int i = 0; i < 10'000; ++i) list += "0\t1\tno\n";
   write_file(directory_ / "x.lst", list);
   EXPECT_THAT(refusal<CorruptError>(directory_ / "x.lst", out("x.rec")),
-              HasSubstr("lists all of them"));
+              HasSubstr("lists all unreadable images"));
 }
 
 TEST_F(Packer, a_list_of_more_bad_lines_than_are_listed_leaves_a_report_and_names_the_first) {
@@ -142,12 +143,12 @@ TEST_F(Packer, a_list_of_more_bad_lines_than_are_listed_leaves_a_report_and_name
   for (int i = 0; i < 10'001; ++i) list += "no line\n";
   write_file(directory_ / "x.lst", list + "0\t1\tphotos/ant/0.jpg\n");
   EXPECT_THAT(refusal<CorruptError>(directory_ / "x.lst", out("x.rec")),
-              AllOf(HasSubstr("line 1:"), HasSubstr("lists those found so far")));
+              AllOf(HasSubstr("line 1:"), HasSubstr("lists the unreadable images found so far")));
   const std::string report = file_contents(out("x.rec.errors.jsonl"));
   EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 10'000);
 }
 
-// How many images may be left out does not count: the function is at fault.
+// `max_errors` does not apply, because the function caused the error and not the image.
 TEST_F(Packer, a_function_that_throws_ends_the_job_at_the_first_image_in_order) {
   std::atomic<int> calls{0};
   const ImageSteps steps{.stages = {PixelFunction([&](ConstImageView from, OwnedPixels& to) {

@@ -1,4 +1,4 @@
-// Packing to `.ffr`: what is different from `.rec`, and that the promises hold.
+// Packing to `.ffr`: the differences from `.rec`, and the same guarantees.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Checked against the table's checksums.
+// Compared with the checksums in the table.
 std::vector<std::string> payloads_of_ffr(const std::string& uri) {
   const auto source = file_system_for(uri).open(uri);
   const auto table = ffrecord::RecordTable::read(*source, true);
@@ -85,7 +85,7 @@ TEST_F(Packer, an_ffrecord_file_is_the_same_for_any_number_of_threads) {
   }
 }
 
-// Room was left for the table of all of them.
+// The writer reserved space for the table entries of all images.
 TEST_F(Packer, images_left_out_of_an_ffrecord_file_leave_no_gap) {
   write_file(photo(images_[3]), "no image");
   write_file(photo(images_[7]), "nor this");

@@ -1,4 +1,5 @@
-// What a packing holds in memory, whatever the number of images, when the disk is slow.
+// The memory that packing needs when the disk is slow, which does not depend on the number of
+// images.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -22,7 +23,7 @@
 
 namespace {
 
-// Bytes that are held, and the most that ever were.
+// The bytes in use now, and their maximum so far.
 class Meter {
  public:
   void add(int64_t bytes) {
@@ -42,9 +43,9 @@ class Meter {
 
 }  // namespace
 
-#ifndef FUELRAIL_SANITIZED  // which have allocators of their own
+#ifndef FUELRAIL_SANITIZED  // sanitizers have their own allocators
 
-// All that the program holds by `new`: pixels, encoded images, payloads.
+// All memory that the program allocated with `new`: pixels, encoded images, payloads.
 static constinit Meter heap;
 
 // g++ inlines one of the two and then misses it.
@@ -67,7 +68,7 @@ namespace fuelrail::pack {
 namespace {
 
 constexpr int kThreads = 4;
-constexpr int64_t kWaiting = int64_t{64} << 20;  // what ordered_work.h lets wait
+constexpr int64_t kWaiting = int64_t{64} << 20;  // the limit on waiting results in ordered_work.h
 
 class MeteredSource final : public Source {
  public:
@@ -85,8 +86,8 @@ class MeteredSource final : public Source {
   Meter& meter_;
 };
 
-// Keeps none of its bytes. The first large write takes until as much waits as ever may, and then
-// long enough for more to come; every other takes a millisecond.
+// Discards its bytes. The first large write lasts until as much data is waiting as is allowed, and
+// then long enough for more to arrive; every other write takes a millisecond.
 class SlowSink final : public Sink {
  public:
   SlowSink(std::string uri, Meter& meter) : uri_(std::move(uri)), meter_(meter) {}
@@ -148,8 +149,8 @@ class MeteredFileSystem final : public FileSystem {
   Meter& meter_;
 };
 
-// Packs the same image again and again. `meter` gets the bytes of what is read of an `image.raw`,
-// and of what is written.
+// Packs the same image repeatedly. `meter` counts the bytes that are read from an `image.raw`, and
+// those that are written.
 class PackerMemory : public ::testing::Test {
  protected:
   PackerMemory() { memory_file_system().make_directory(folder_); }
@@ -171,8 +172,8 @@ class PackerMemory : public ::testing::Test {
     EXPECT_EQ(result.files.at(0).records, static_cast<uint64_t>(images));
   }
 
-  // Those that wait, one more for each thread, one that is being written, and the one that is next,
-  // which may wait in any case.
+  // The waiting images, one more for each thread, the one that is being written, and the one whose
+  // turn is next, which may always wait.
   void expect_bounded(size_t image_bytes) const {
     EXPECT_LE(meter_.most(), kWaiting + (kThreads + 2) * static_cast<int64_t>(image_bytes));
     EXPECT_GE(meter_.most(), kWaiting) << "the disk was not slow";
@@ -194,12 +195,13 @@ TEST_F(PackerMemory, a_slow_disk_bounds_what_is_decoded_and_encoded) {
   ImageSteps steps{.shorter_side = 600, .encoding = ImageEncoding::kPng, .quality = 0};
   const size_t image_bytes = ImagePipeline(steps).prepare(jpeg, 0).size();
   keep("image.jpg", jpeg);
-  steps.stages = {PixelFunction([&](ConstImageView from, OwnedPixels& to) {  // it is decoded
-    meter_.add(static_cast<int64_t>(image_bytes));
-    to.pixels.assign(from.data, from.data + from.height * from.width * from.channels);
-    to.size = from.size();
-    to.channels = from.channels;
-  })};
+  steps.stages = {
+      PixelFunction([&](ConstImageView from, OwnedPixels& to) {  // so that the image is decoded
+        meter_.add(static_cast<int64_t>(image_bytes));
+        to.pixels.assign(from.data, from.data + from.height * from.width * from.channels);
+        to.size = from.size();
+        to.channels = from.channels;
+      })};
 #ifdef FUELRAIL_SANITIZED
   pack_often("image.jpg", 60, {.images = steps});
   expect_bounded(image_bytes);
@@ -210,8 +212,7 @@ TEST_F(PackerMemory, a_slow_disk_bounds_what_is_decoded_and_encoded) {
     heap.forget_most();
     pack_often("image.jpg", images, {.images = steps});
     expect_bounded(image_bytes);
-    // Each thread has the image as it was read, decoded, resized, left the function and was
-    // encoded.
+    // Each thread holds the image as read, decoded, resized, returned by the function, and encoded.
     constexpr int64_t kInWork = 5 * kThreads;
     const auto most = kWaiting + (kInWork + kThreads + 2) * static_cast<int64_t>(image_bytes);
     EXPECT_LE(heap.most() - before, most) << images;

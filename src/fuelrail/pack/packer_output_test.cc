@@ -66,7 +66,7 @@ TEST_F(Packer, a_second_packer_of_the_same_output_is_refused_and_harms_nothing) 
   options.job.progress = [&](const PackProgress&) {
     const std::string here = refusal<IoError>(photos(), out("x.rec"));
     EXPECT_EQ(here.find(out("x.rec") + ": another job is writing the output"), 0u) << here;
-#ifndef __SANITIZE_THREAD__  // it does not let the child of several threads start one
+#ifndef __SANITIZE_THREAD__  // it forbids threads in a forked child
     EXPECT_EQ(in_forked_child([&] { return refusal<IoError>(photos(), out("x.rec")); }), here);
 #endif
     ++refused;
@@ -75,7 +75,7 @@ TEST_F(Packer, a_second_packer_of_the_same_output_is_refused_and_harms_nothing) 
   pack_photos(options);
   EXPECT_GT(refused, 0);
   EXPECT_EQ(outputs(), expected);
-  pack_photos();  // nothing is left locked
+  pack_photos();  // no lock is left
 }
 
 TEST_F(Packer, packers_of_different_outputs_do_not_mind_each_other) {
@@ -95,7 +95,7 @@ TEST_F(Packer, an_error_in_the_progress_callback_leaves_nothing) {
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
 
-// RLIMIT_FSIZE is the disk that is full, at every stage: data, sidecar, index, report.
+// RLIMIT_FSIZE simulates a full disk at every stage: data, sidecar, index, report.
 TEST_F(Packer, a_full_disk_is_one_clear_error_and_leaves_the_old_output) {
   pack_photos();
   const auto before = outputs();

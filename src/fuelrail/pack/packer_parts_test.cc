@@ -1,4 +1,4 @@
-// Parts by position, and making one file of them.
+// Parts by position, and merging them into one file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -91,7 +91,7 @@ TEST_F(Packer, more_parts_than_images_are_refused) {
               HasSubstr("`part` is out of range"));
   EXPECT_THAT(refusal<InvalidArgumentError>(photos(), out("x.rec"),
                                             {.split = {{"a", .5}, {"b", .5}}, .nsplit = 2}),
-              HasSubstr("`split` and `nsplit` exclude each other"));
+              HasSubstr("`split` and `nsplit` cannot be combined"));
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
 
@@ -107,7 +107,7 @@ TEST_F(Packer, above_a_thousand_parts_their_names_still_sort_in_their_order) {
 }
 
 TEST_F(Packer, parts_that_are_finished_stay_when_too_many_images_fail) {
-  write_file(photo("bee/3.jpg"), "no image");  // the ninth
+  write_file(photo("bee/3.jpg"), "no image");  // the ninth image
   const std::string message =
       refusal<CorruptError>(photos(), out("x.rec"), {.nsplit = 3, .threads = 2});
   EXPECT_THAT(message, HasSubstr("at most 0 of 12 images skipped, found 1"));
@@ -182,7 +182,7 @@ class Merging : public Packer {
     return refusal_of<Expected>([&] { merge(sources, output); });
   }
 
-  // Records that say nothing of their keys.
+  // Records that do not contain their keys.
   void put_keyed(const std::string& name, const std::vector<uint64_t>& keys) const {
     Part part(out(name), keys.size(), true);
     for (const uint64_t key : keys) {
@@ -193,7 +193,7 @@ class Merging : public Packer {
     part.commit();
   }
 
-  // Of the file that is made of those of these stems.
+  // The keys of the file into which the files with these stems are merged.
   std::vector<uint64_t> merged_keys(const std::string& extension,
                                     const std::vector<std::string>& stems) const {
     std::vector<std::string> sources;
@@ -258,7 +258,7 @@ TEST_F(Merging, a_key_of_two_files_is_refused_with_both_names) {
     const std::string message = merge_refusal<InvalidArgumentError>(
         {out("p.part001" + extension), out(first), out("copy" + extension)}, out("m" + extension));
     EXPECT_THAT(message, HasSubstr(out("copy" + extension) + ": two of the files"));
-    EXPECT_THAT(message, HasSubstr("found 0, which " + out(first) + " also has"));
+    EXPECT_THAT(message, HasSubstr("found 0, which is also a key of " + out(first)));
     EXPECT_FALSE(std::filesystem::exists(out("m" + extension)));
   }
 }
@@ -268,7 +268,7 @@ TEST_F(Merging, keys_that_no_two_files_share_stay) {
     put_keyed("a" + extension, {5, 6, 7});
     put_keyed("b" + extension, {0, 1, 2});
     EXPECT_THAT(merged_keys(extension, {"a", "b"}), ElementsAre(5, 6, 7, 0, 1, 2));
-    put_keyed("c" + extension, {3, 1, 9});  // 1 happens to be a number
+    put_keyed("c" + extension, {3, 1, 9});  // key 1 happens to equal a record's number
     EXPECT_THAT(merged_keys(extension, {"a", "c"}), ElementsAre(5, 6, 7, 3, 1, 9));
     put_keyed("d" + extension, {1, 2, 3});
     put_keyed("e" + extension, {0, 10, 11});
@@ -295,10 +295,11 @@ TEST_F(Merging, a_shared_key_is_told_as_its_file_has_it) {
           out("m" + extension));
     };
     EXPECT_THAT(found({"a", "b", "c"}), HasSubstr(out("c" + extension) + ": two of the files"));
-    EXPECT_THAT(found({"a", "b", "c"}),
-                HasSubstr("found 5, to which key 2 of " + out("b" + extension) + " is renumbered"));
-    EXPECT_THAT(found({"a", "c", "b"}),
-                HasSubstr("found 0, renumbered to 5, which " + out("c" + extension) + " also has"));
+    EXPECT_THAT(found({"a", "b", "c"}), HasSubstr("found 5, the same as key 2 of " +
+                                                  out("b" + extension) + " after renumbering"));
+    EXPECT_THAT(
+        found({"a", "c", "b"}),
+        HasSubstr("found 0, renumbered to 5, which is also a key of " + out("c" + extension)));
   }
 }
 

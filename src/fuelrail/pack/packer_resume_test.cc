@@ -1,5 +1,5 @@
-// A packing that is killed at any moment is gone on with, and the result is that of one that was
-// not.
+// A packing job that is killed at any moment can be resumed, and the result is that of an
+// uninterrupted job.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,26 +26,27 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// Every operation in turn; in sanitized builds, where a fork is dear, every thirteenth.
+// Kills at every operation in turn; in sanitized builds, where forks are slow, at every thirteenth.
 #ifdef FUELRAIL_SANITIZED
 constexpr uint64_t kOperationStep = 13;
 #else
 constexpr uint64_t kOperationStep = 1;
 #endif
 
-// In memory where there is such a folder: what outlives a process needs no disk, and what waits for
-// one takes minutes.
+// Uses a folder in memory if one exists: data that outlives a process needs no disk, and waiting
+// for a disk takes minutes.
 class ResumedPacker : public Packer {
  protected:
   static void SetUpTestSuite() {
     if (std::filesystem::is_directory("/dev/shm")) ::setenv("TMPDIR", "/dev/shm", 0);
   }
   struct Job {
-    std::string output;  // in the output folder
+    std::string output;  // a name in the output folder
     PackOptions options;
   };
 
-  // One file, parts one by one, and parts together, in both formats; two images cannot be read.
+  // One file, parts that are named one by one, and parts that are named together, in both formats;
+  // two images are unreadable.
   static std::vector<Job> jobs() {
     return {
         {"x.rec", {.images = StoredImages{.resize = 24}, .max_errors = {.count = 2}, .threads = 2}},
@@ -70,8 +71,8 @@ class ResumedPacker : public Packer {
     return outputs();
   }
 
-  // Packs in a child that is killed in front of the operation of this number. Returns: whether it
-  // came that far.
+  // Packs in a child process that is killed just before the operation with this number. Returns:
+  // whether it reached that operation.
   bool killed_at(uint64_t operation, const Job& job, bool resume) const {
     return in_forked_child([&]() -> std::string {
              FaultyFileSystem faulty(local_file_system());
@@ -85,7 +86,7 @@ class ResumedPacker : public Packer {
            }) == "";
   }
 
-  // Unlike a kill between operations of several threads, it always leaves the same.
+  // Unlike a kill between the operations of several threads, this always leaves the same files.
   void stop_at_the_second_bad_image(const Job& job) const {
     PackOptions options = job.options;
     options.resume = true;
@@ -123,7 +124,7 @@ TEST_F(ResumedPacker, a_kill_at_any_operation_leaves_what_can_be_gone_on_with) {
           ASSERT_EQ(bytes, expected.at(name)) << name << " after operation " << operation;
         }
       }
-      if (outputs() == expected) continue;  // killed behind the last name
+      if (outputs() == expected) continue;  // killed after the last file got its name
       const PackResult result = resume(job);
       ASSERT_TRUE(outputs() == expected) << job.output << " after operation " << operation;
       ASSERT_EQ(result.failures.size(), 2u);
@@ -173,7 +174,7 @@ TEST_F(ResumedPacker, an_error_at_any_operation_leaves_what_can_be_gone_on_with)
       ++failures;
       pack(directory_ / "x.lst", out("x.rec"), options);
     }
-    auto made = outputs();  // the report may have the injected reason
+    auto made = outputs();  // the report may contain the injected error
     EXPECT_EQ(made.erase("x.rec.errors.jsonl"), 1u);
     ASSERT_TRUE(made == expected) << operation;
     if (faulty.operations() <= operation) break;
@@ -186,7 +187,8 @@ TEST_F(ResumedPacker, records_that_are_there_are_not_read_again) {
   const auto expected = made_in_one_go(job);
   empty_out();
   stop_at_the_second_bad_image(job);
-  // All before it is taken from what is there: the images may even be gone.
+  // The records before it are taken from the unfinished file: the images may even have been
+  // deleted.
   for (const char* name : {"ant/0.jpg", "ant/1.jpg", "bee/0.jpg"}) {
     std::filesystem::resize_file(photo(name), 0);
   }
@@ -226,7 +228,7 @@ TEST_F(ResumedPacker, what_another_job_has_left_is_begun_anew_with_a_word) {
   std::vector<std::string> said;
   resume(job, &said);
   EXPECT_TRUE(outputs() == expected);
-  EXPECT_THAT(said, ElementsAre(HasSubstr("belongs to another job, other options")));
+  EXPECT_THAT(said, ElementsAre(HasSubstr("belongs to a different job")));
 }
 
 TEST_F(ResumedPacker, what_another_job_has_left_stays_where_an_output_is_there) {
@@ -322,7 +324,8 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
   const std::string what_to_do =
       "Choose another name, or allow replacing the file (overwrite, --overwrite).";
   EXPECT_THAT(refused(other),
-              HasSubstr("a different record 0 than the job makes from " + photo("ant/0.jpg")));
+              HasSubstr("record 0, which differs from the one that the job makes from " +
+                        photo("ant/0.jpg")));
   other = options;
   other.max_errors = {.count = 1};
   EXPECT_THAT(refused(other), HasSubstr(photo("bee/3.jpg") + ", which cannot be compared"));
@@ -348,7 +351,7 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
   set_back();
   std::filesystem::rename(photo("bee"), photo("wasp"));
   EXPECT_THAT(refused(options),
-              HasSubstr("found 'bee' as class 1, where the job has 'cat dog' as class 1"));
+              HasSubstr("found 'bee' as class 1, but the job has 'cat dog' as class 1"));
   std::filesystem::rename(photo("wasp"), photo("bee"));
   put_photograph("cat dog/3.jpg", 30, 40, 77);
   EXPECT_THAT(refused(options), HasSubstr("only 10 records, none of them from"));
@@ -368,7 +371,7 @@ TEST_F(ResumedPacker, a_file_without_classes_that_should_have_some_is_refused) {
   pack(directory_ / "x.lst", out("x.rec"), options);
   options.resume = true;
   EXPECT_THAT(refusal<IoError>(photos(), out("x.rec"), options),
-              HasSubstr("found no class names, where the job has 'ant' as class 0"));
+              HasSubstr("found no class names, but the job has 'ant' as class 0"));
 }
 
 TEST_F(ResumedPacker, an_interrupted_comparison_changes_nothing_and_can_be_gone_on_with) {
@@ -397,7 +400,7 @@ TEST_F(ResumedPacker, parts_that_were_made_alone_are_kept_and_the_others_made) {
       auto made = outputs();
       if (alone > 0)
         made.erase("x.part00" + std::to_string(alone) + output.substr(1) +
-                   ".errors.jsonl");  // that run's own
+                   ".errors.jsonl");  // the report of that run
       EXPECT_TRUE(made == expected) << output << alone;
     }
   }

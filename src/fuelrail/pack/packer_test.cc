@@ -226,7 +226,7 @@ TEST_F(Packer, what_cannot_be_packed_is_refused) {
   EXPECT_THAT(refusal<CorruptError>(directory_ / "x.lst", out("x.rec")),
               HasSubstr("the source has no images"));
   EXPECT_THAT(refusal<InvalidArgumentError>(photos(), out("x.rec"), {.root = "/tmp"}),
-              HasSubstr("only a list of images takes a root"));
+              HasSubstr("`root` can be given only for a list of images"));
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
 

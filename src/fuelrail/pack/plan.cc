@@ -26,7 +26,8 @@ std::string part_uri(const std::string& output, const std::string& name) {
   return fmt::format("{}_{}{}", stem_of(output, format), name, format.extension);
 }
 
-// All part numbers have the same length, so that a shell pattern lists the parts in order.
+// All part numbers have the same number of digits, so that a shell pattern lists the parts in
+// order.
 std::string position_uri(const std::string& output, uint64_t part, uint64_t nsplit) {
   const FileFormat& format = format_for(FormatWork::kWrite, output);
   const size_t digits = std::max<size_t>(3, fmt::to_string(nsplit - 1).size());

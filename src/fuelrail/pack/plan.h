@@ -18,16 +18,16 @@ struct PlannedPart {
 // The steps that every image goes through. Requires: checked options.
 ImageSteps image_steps(const PackOptions& options);
 
-// The files that the job writes, in order. Requires: checked options.
+// Names of the files that the job writes, in order. Requires: checked options.
 std::vector<std::string> output_uris(const std::string& output, const PackOptions& options);
 
-// The same files with their images. Errors: InvalidArgumentError for an invalid split and for a
-// part that would be empty.
+// The files of `output_uris`, each with the images that go into it. Errors: InvalidArgumentError
+// for an invalid split and for a part that would be empty.
 std::vector<PlannedPart> plan_parts(uint64_t images, const std::string& output,
                                     const PackOptions& options);
 
-// A text of everything that the result's bytes depend on, except the images' own bytes: two jobs
-// with equal texts give equal files.
+// Describes everything that the result depends on, except the images' bytes: from the same images,
+// two jobs with equal descriptions make equal files.
 std::string describe_job(const PackSource& source, const std::vector<PlannedPart>& plan,
                          const PackOptions& options);
 

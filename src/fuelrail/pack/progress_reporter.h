@@ -26,7 +26,7 @@ class ProgressReporter {
     now_.bytes = bytes;
   }
 
-  // Errors: StateError if the callback returns false.
+  // Errors of both: StateError if the callback returns false.
   void report_when_due() {
     if (Clock::now() - last_ >= kInterval) report();
   }

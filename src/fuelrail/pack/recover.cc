@@ -50,7 +50,7 @@ class Recoverer {
     return extent;
   }
 
-  // In the order in which packing fills the sidecar.
+  // Adds the sidecar's sections in the same order as packing.
   void finish(SidecarWriter& to) const {
     const Sidecar& known = from_.own ? *from_.own : from_.file->sidecar();
     if (known.labels()) to.set_labels(*known.labels());
@@ -58,7 +58,7 @@ class Recoverer {
   }
 
  private:
-  // The record's number before the damage.
+  // The record's number in the undamaged file.
   uint64_t number_of(uint64_t i, const Extent& extent) {
     if (!from_.own || !from_.own->has_table()) return i;
     while (from_.own->record(number_).offset < extent.offset) ++number_;

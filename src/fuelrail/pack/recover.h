@@ -13,36 +13,37 @@ namespace fuelrail::pack {
 struct Recovery {
   PackResult::File file{};
   uint64_t losses = 0;
-  // Number of records of the source that are not in the output. Empty if the original number is
-  // unknown: a RecordIO file without its sidecar.
+  // Number of records of the source that are not in the output. Empty for a RecordIO file without
+  // its sidecar, whose original number of records is unknown.
   std::optional<uint64_t> lost_records{};
-  bool checksums = false;  // the records' original checksums were known and verified
+  bool checksums = false;  // the records' original checksums are known and were verified
 };
 
 // Copies every readable record of `source` into `output`, in order. The output's name determines
-// its format, which may differ from the source's. The source is not changed. `lost` is called on
-// the calling thread for each range of the source that is in no record of the output, when it is
-// found.
+// its format, which may differ from the source's. The source is not changed. When a range of the
+// source is found that no record of the output contains, `lost` is called with it, on the calling
+// thread.
 //
-// RecordIO: the records are those that `verify --recover` counts; after damaged framing, reading
-// continues at the next record. If the sidecar has checksums, records whose payloads do not match
-// are lost too. FFRecord: the records are those that the table lists and whose checksums match. The
-// file may be truncated anywhere after the table, but the table must be intact.
+// RecordIO: the readable records are those that `verify --recover` counts; after damaged framing,
+// reading continues at the next record. If the sidecar has checksums, records whose payloads do not
+// match them are lost too. FFRecord: the readable records are those that the table lists and whose
+// checksums match. The file may be truncated anywhere after the table, but the table must be
+// intact.
 //
-// If the sidecar belongs to the source (sidecar_store.h), class names and the other sections that
-// cannot be rebuilt are kept. The keys of the source's index or sidecar are kept too. A record that
-// neither of them lists gets its image's id as its key; without an id, its number in the source, or
-// without a sidecar its number in the output. If the index was truncated and another record has
-// that key in it, the record gets a key above all keys of the index. A damaged index, or one with
-// keys that are not integers, is ignored with a warning.
+// If the source's sidecar belongs to it (sidecar_store.h), class names and the other sections that
+// cannot be rebuilt are kept. The keys in the source's index or sidecar are kept too. A record that
+// neither lists gets as its key its image's id. If it has no id, the key is its number in the
+// source or, if there is no sidecar, its number in the output. If a truncated index already gives
+// that key to another record, the record gets an unused key above all keys of the index. A damaged
+// index, or one with keys that are not integers, is ignored with a warning.
 //
-// The output gets its name as a packed file does (part.h). Memory: the longest record, and 52 bytes
-// for each record; with a truncated index 48 more.
+// The output gets its name as a packed file does (part.h). Memory: that of the longest record, and
+// 52 bytes for each record; with a truncated index, 48 more bytes for each record.
 //
-// Errors: InvalidArgumentError for names that are not those of record files, and for an output that
+// Errors: InvalidArgumentError for a name without a record file's extension, and for an output that
 // is the source. Errors of opening the source. CorruptError if no record can be read, and for a
 // damaged table. UnsupportedError for a record that is too long for the output's format. IoError as
-// in `pack`. StateError "interrupted" if the caller stops the job. After any error there is no
+// in `pack`. StateError "interrupted" if the caller stops the job. A job that fails leaves no
 // output.
 Recovery recover(const std::string& source, const std::string& output,
                  const JobOptions& options = {}, const ReportDamage& lost = {});

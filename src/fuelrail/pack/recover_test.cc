@@ -24,7 +24,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// The ids that `records` of the twelve photographs have.
+// The ids of `records`, which come from the twelve photographs.
 std::vector<uint64_t> ids_without(const std::vector<uint64_t>& lost) {
   std::vector<uint64_t> ids;
   for (uint64_t id = 0; id < 12; ++id) {
@@ -226,7 +226,7 @@ TEST_F(RecoverOpaque, a_key_that_is_made_up_is_no_other_records_key) {
   recordio::RecordWriter writer(*sink);
   for (const char letter : {'a', 'b', 'c', 'd'}) writer.append(as_bytes(std::string(8, letter)));
   sink->commit();
-  write_file(out("x.idx"), "3\t0\n1\t16\n");  // cut at a line's end
+  write_file(out("x.idx"), "3\t0\n1\t16\n");  // truncated at the end of a line
   EXPECT_EQ(recover(out("x.rec"), out("good.rec")).file.records, 4u);
   EXPECT_EQ(file_contents(out("good.idx")), "3\t0\n1\t16\n2\t32\n4\t48\n");
 }
@@ -240,9 +240,9 @@ TEST_F(RecoverOpaque, what_the_sidecar_does_not_know_is_no_record) {
     writer.append(as_bytes(payload));
   }
   sink->commit();
-  open_container(out("x.rec"));  // makes a sidecar without checksums
+  open_container(out("x.rec"));  // writes a sidecar without checksums
   std::string contents = file_contents(out("x.rec"));
-  contents[12 + 12 + 7] = 0;  // the middle part of the second record becomes a record
+  contents[12 + 12 + 7] = 0;  // turns the middle part of the second record into a record
   write_file(out("x.rec"), contents);
   const Recovery recovery = recover(out("x.rec"), out("good.rec"));
   EXPECT_EQ(recovery.lost_records, 1u);

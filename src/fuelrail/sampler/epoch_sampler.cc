@@ -24,7 +24,7 @@ void check_order(const OrderOptions& order, uint64_t records) {
                                {.remedy = "Give `weights`, or omit `num_samples`"});
   }
   if (order.shuffle != Shuffle::kNone) {
-    throw InvalidArgumentError("`weights` and `shuffle` exclude each other",
+    throw InvalidArgumentError("`weights` cannot be combined with `shuffle`",
                                {.found = "the shuffle '" + to_string(order.shuffle) + "'",
                                 .remedy = "Omit `shuffle`: weights already draw in random order"});
   }
@@ -80,7 +80,7 @@ const OptionTable<OrderOptions>& OrderOptions::table() {
           .number("batch_size", &OrderOptions::batch_size, 1, kMost,
                   "number of samples in a batch, on each rank.")
           .number("num_samples", &OrderOptions::samples, 1, kMost,
-                  "number of samples drawn by `weights` in an epoch. Default: the size of the "
+                  "number of samples drawn with `weights` in an epoch. Default: the size of the "
                   "dataset.")
           .number("seed", &OrderOptions::seed, 0, UINT64_MAX,
                   "the 64-bit seed of all random numbers.")
@@ -91,8 +91,8 @@ const OptionTable<OrderOptions>& OrderOptions::table() {
                {"pad", LastBatch::kPad},
                {"wrap", LastBatch::kWrap}},
               "what to do with the last samples, if they do not fill a global batch. \"short\": "
-              "divide them evenly among the ranks (a FuelrailWarning reports a rank that gets "
-              "none, so that its batch has no rows); \"drop\": skip them; \"pad\": fill the "
+              "divide them evenly among the ranks (the batch of a rank that gets none has no "
+              "rows, and a FuelrailWarning reports it); \"drop\": skip them; \"pad\": fill the "
               "batch with copies of the last sample, marked as not valid; \"wrap\": fill the "
               "batch with samples from the beginning of the epoch.");
   return table;

@@ -23,7 +23,7 @@ struct OrderOptions {
   Shard shard{};
   LastBatch last_batch = LastBatch::kShort;
   // If set, records are drawn by these weights, with replacement; null: every record occurs once.
-  // Exclude a shuffle.
+  // Cannot be combined with a shuffle.
   std::shared_ptr<const Weights> weights{};
   std::optional<uint64_t> samples{};  // per epoch, with weights; default: `records`
 
@@ -40,8 +40,8 @@ struct EpochSamplerOptions {
 
 class EpochSampler final : public Sampler {
  public:
-  // If no batch follows `start` in its epoch (it is the end, or inside the tail that `drop` skips),
-  // the sampler starts at the next epoch. Errors: those of OrderOptions' table and of
+  // If no batch follows `start` in its epoch (`start` is the end, or is inside the tail that `drop`
+  // skips), the sampler starts at the next epoch. Errors: those of OrderOptions' table and of
   // check(Shuffle); InvalidArgumentError for a world size of 0, more than 2^62 records, samples or
   // rows in a global batch, a number of weights other than the number of records, weights with a
   // shuffle, and samples without weights; OutOfRangeError for a rank that is not below the world
@@ -52,9 +52,10 @@ class EpochSampler final : public Sampler {
   // a global batch.
   std::optional<BatchPlan> next() override;
   Progress progress() const override { return at_; }
-  // Any record with equal probability: hash(seed, epoch, position, attempt) mod records, so that
-  // ranks need no communication and have equal numbers of batches (docs/design.md, rule 6). With
-  // weights, each record with its own probability: a record of weight 0 is never a substitute.
+  // Draws any record with equal probability: hash(seed, epoch, position, attempt) mod records, so
+  // that ranks need no communication and have equal numbers of batches (docs/design.md, rule 6).
+  // With weights, draws each record with its own probability, so that a record of weight 0 is never
+  // a substitute.
   std::optional<uint64_t> substitute(const BatchPlan& plan, size_t row,
                                      uint32_t attempt) const override;
 

@@ -24,7 +24,7 @@ std::optional<BatchPlan> FedSampler::next() {
   plan.entries.reserve(fed->records.size());
   for (const uint64_t record : fed->records) {
     if (record >= records_) {
-      throw OutOfRangeError("the fed order names a record that does not exist",
+      throw OutOfRangeError("the given order contains a record that does not exist",
                             {.expected = fmt::format("a record below {}", records_),
                              .found = fmt::to_string(record)});
     }

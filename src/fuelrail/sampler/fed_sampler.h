@@ -30,14 +30,14 @@ class FedSampler final : public Sampler {
   // this rank. Threads: `feed` is called on the thread that calls `next`. Errors:
   // InvalidArgumentError and OutOfRangeError for an invalid shard. Errors of `next`:
   // OutOfRangeError for a record that is not below `records` (its batch is dropped and not
-  // counted), and exceptions of `feed`; the progress is unchanged then.
+  // counted), and exceptions of `feed`. Neither changes the progress.
   FedSampler(uint64_t records, std::function<std::optional<FedBatch>()> feed, Progress start = {},
              Position position = Position::kCounted, Shard shard = {});
 
   std::optional<BatchPlan> next() override;
   Progress progress() const override { return at_; }
   bool plans_far_ahead() const override { return false; }
-  // The following records of the same fed batch, continuing at its beginning.
+  // The records that follow in the same fed batch; after its last record, those from its beginning.
   std::optional<uint64_t> substitute(const BatchPlan& plan, size_t row,
                                      uint32_t attempt) const override;
 

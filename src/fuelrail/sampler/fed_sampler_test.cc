@@ -14,7 +14,7 @@
 namespace fuelrail {
 namespace {
 
-// Batches one after the other, and then nothing more.
+// Returns the batches one after the other, then the end.
 auto feed_of(std::vector<FedBatch> batches) {
   return [batches = std::move(batches), at = size_t{0}]() mutable -> std::optional<FedBatch> {
     if (at == batches.size()) return std::nullopt;
@@ -22,7 +22,7 @@ auto feed_of(std::vector<FedBatch> batches) {
   };
 }
 
-// Epochs of 11 records in batches of 4 (the last has 3), going on from `start`; `epochs` of them.
+// `epochs` epochs of 11 records in batches of 4 (the last has 3), continuing from `start`.
 std::unique_ptr<Sampler> make_fed(Progress start, uint32_t epochs) {
   constexpr uint64_t kRecords = 11;
   const auto feed = [at = start, epochs]() mutable -> std::optional<FedBatch> {

@@ -10,9 +10,10 @@
 
 namespace fuelrail {
 
-// Unbounded. While `pop` waits, the engine's planning thread does not pass on reads. So before the
-// caller asks the engine for a batch, it must have pushed `prefetch` + 1 batches more than were
-// handed out, or called `end`; otherwise both wait for each other. Threads: any.
+// Its length is unlimited. While `pop` waits, the engine's planning thread does not pass on reads.
+// So before the caller asks the engine for a batch, it must have pushed `prefetch` + 1 batches more
+// than were handed out, or called `end`; otherwise the two threads wait for each other forever.
+// Threads: any.
 class Feed {
  public:
   void push(FedBatch batch);

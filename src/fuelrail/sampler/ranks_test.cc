@@ -1,4 +1,4 @@
-// What the ranks of a job take together: every position, once, in the same global batches.
+// The ranks of a job together take every position once, in the same global batches.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace fuelrail {
 namespace {
 
-// Positions that are read, over all ranks, of the rest of an epoch; sorted.
+// The positions that all ranks read in the rest of an epoch, sorted.
 struct Coverage {
   std::vector<uint64_t> valid;    // of rows that count
   std::vector<uint64_t> fillers;  // of all rows past the epoch's end

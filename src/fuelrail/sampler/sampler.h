@@ -11,10 +11,11 @@ namespace fuelrail {
 // One row of a batch.
 struct Entry {
   uint64_t record = 0;    // index in the container
-  uint64_t position = 0;  // in the epoch's global order; filler rows count on after its end
+  uint64_t position = 0;  // in the epoch's global order; filler rows continue after its end
   uint32_t epoch = 0;
   bool valid = true;  // false for the filler rows of `pad`
-  // 0: `record` is the one that the order has here; n: it is the n-th substitute for that one.
+  // 0: `record` is the order's record for this position; n: it is the n-th substitute for that
+  // record.
   uint32_t substitute = 0;
 };
 
@@ -43,7 +44,7 @@ class Sampler {
   // again.
   virtual std::optional<BatchPlan> next() = 0;
 
-  // Where the batch of the following `next` begins.
+  // The progress where the batch of the following `next` begins.
   virtual Progress progress() const = 0;
 
   // Whether the engine may plan more batches than it prefetches, to have more reads in flight for
@@ -52,7 +53,7 @@ class Sampler {
 
   // The substitute for a bad record: the `attempt`-th (1, 2, ...) for row `row` of a plan that this
   // sampler returned. A pure function of the order and the row's position. Returns: empty if there
-  // is no substitute, also for later attempts. Requires: attempt <= kMaxSubstitutes.
+  // is no substitute; later attempts then return empty, too. Requires: attempt <= kMaxSubstitutes.
   static constexpr uint32_t kMaxSubstitutes = 1000;
   virtual std::optional<uint64_t> substitute(const BatchPlan& plan, size_t row,
                                              uint32_t attempt) const = 0;

@@ -25,8 +25,8 @@ struct State {
 std::string to_json(const State& state);
 
 // Parses a state that to_json wrote. Ignores unknown members. Errors: InvalidArgumentError for a
-// member that is missing, of the wrong type, or too large (it is named), and for text that is not a
-// JSON object, is over 64 KiB, or has a newer version.
+// member that is missing, of the wrong type, or too large (the error names it), and for text that
+// is not a JSON object, is over 64 KiB, or has a newer version.
 State parse_state(const std::string& text);
 
 // Checks that `restored` belongs to the run described by `own` (version, dataset, classes, shuffle,

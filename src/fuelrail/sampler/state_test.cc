@@ -24,7 +24,7 @@ State example() {
   return state;
 }
 
-// What parse_state says of a text that it must refuse.
+// The error of parse_state for a text that it must refuse.
 std::string refusal(const std::string& json) {
   return testing::refusal_of<InvalidArgumentError>([&] { parse_state(json); });
 }

@@ -20,14 +20,15 @@ class Weights {
  public:
   // Takes O(number of weights) time. Weights need not sum to 1. They are rounded to multiples of
   // 2^-53 times the largest weight, or for 2^b records to multiples of 2^-(61 - b) times it if that
-  // is coarser (2^-41 for a million records). Errors: InvalidArgumentError for the first weight
-  // that is negative, infinite or NaN (it is named); if there are no weights, none above 0, or more
-  // than 2^40.
+  // is coarser (2^-41 for a million records). Errors: InvalidArgumentError if a weight is negative,
+  // infinite or NaN (the error names the first), and if there are no weights, no weight above 0, or
+  // more than 2^40 weights.
   explicit Weights(std::span<const double> weights);
 
   uint64_t size() const { return threshold_.size(); }
 
-  // Draws a record with the draws `draw` to `draw` + 3. Requires: as Philox::bits, for each draw.
+  // Draws a record with the draws `draw` to `draw` + 3. Requires: as for Philox::bits, for each
+  // draw.
   uint64_t draw(const Philox& random, uint32_t operation, uint32_t draw) const;
 
   // CRC-32 of the weights as float64, little-endian.
@@ -39,7 +40,7 @@ class Weights {
 
   uint64_t total_ = 0;  // sum of the scaled weights, the height of each column
   uint32_t checksum_ = 0;
-  std::vector<uint64_t> threshold_;  // below it a draw gives the column's record, else its alias
+  std::vector<uint64_t> threshold_;  // a draw below it yields the column's record, else its alias
   std::vector<uint64_t> alias_;
 };
 

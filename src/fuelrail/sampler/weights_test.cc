@@ -41,7 +41,7 @@ double chi_square(const std::vector<double>& weights, const std::vector<double>&
   return sum;
 }
 
-// With k degrees of freedom, chi-square passes k + 3.1 sqrt(2k) + 10 for fewer than one seed in a
+// With k degrees of freedom, chi-square exceeds k + 3.1 sqrt(2k) + 10 for fewer than one seed in a
 // thousand (k from 1 to 1,000); the seeds are fixed.
 TEST(Weights, records_come_as_often_as_their_weights_say) {
   std::vector<std::vector<double>> cases{
@@ -97,7 +97,7 @@ TEST(Weights, what_is_no_weight_is_named) {
   EXPECT_THAT(refusal({}), HasSubstr("`weights` is empty"));
 }
 
-// Frozen: whoever changes these numbers changes every weighted epoch of every user.
+// Frozen: changing these numbers changes every weighted epoch of every user.
 TEST(Weights, golden_values) {
   const Weights weights(std::vector{0.5, 3.25, 0.0, 1e-3, 7.0, 2.5});
   std::vector<uint64_t> drawn;

@@ -5,11 +5,11 @@
 // Records are divided into blocks of `block` consecutive records; the last block may be short. The
 // blocks are permuted; every `blocks` consecutive ones form a window, and so do the remaining ones
 // at the end. The records of a window are permuted within the window. The short block may be in any
-// window; all later positions move forward by the records that it lacks.
+// window; all later records move forward by the number of records that it lacks.
 //
 // Frozen, like the permutation (base/permutation.h). The full-size blocks are permuted with `seed`
-// and stream 2^32 + epoch. The short block is inserted before block number below64(0xfffd, 0,
-// number of blocks) of them. A window's records are permuted with stream `epoch` and the window's
+// and stream 2^32 + epoch. The short block gets the index below64(0xfffd, 0, number of all blocks)
+// among the permuted blocks. A window's records are permuted with stream `epoch` and the window's
 // own seed: draws 2 and 3 of operation 0xfffd (reserved for orders), with the window's number as
 // the position.
 #pragma once

@@ -28,7 +28,7 @@ void expect_each_record_once(uint64_t records, uint64_t block, uint64_t blocks, 
   }
 }
 
-// The blocks whose records stand at [begin, end) of an order.
+// The blocks of the records at positions [begin, end) of an order.
 std::set<uint64_t> blocks_at(const std::vector<uint64_t>& order, uint64_t begin, uint64_t end,
                              uint64_t block) {
   std::set<uint64_t> blocks;
@@ -56,8 +56,8 @@ TEST(WindowOrder, every_small_block_and_window_gives_each_record_once) {
   }
 }
 
-// Windows follow one another; each holds the records of `blocks` whole blocks (the short one
-// counts), the last one those of the blocks that are left, and all of them.
+// Windows follow one another. Each holds all records of `blocks` blocks (the short one counts as a
+// block); the last one holds all records of the remaining blocks.
 TEST(WindowOrder, records_of_a_window_are_those_of_its_blocks) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 400; ++round) {
@@ -103,14 +103,14 @@ TEST(WindowOrder, seeds_and_epochs_differ_and_windows_are_mixed_differently) {
   EXPECT_NE(order, order_of(1000, 10, 4, 2));
   EXPECT_NE(order, order_of(1000, 10, 4, 1, 1));
   EXPECT_EQ(order, order_of(1000, 10, 4));
-  // The block and the place within it with which a window begins.
+  // The block with which a window begins, and the place within that block.
   std::set<uint64_t> first;
   for (uint64_t window = 0; window < 25; ++window) first.insert(order[window * 40] % 10);
   EXPECT_GE(first.size(), 6u);
 }
 
-// A window of four blocks of one record each, as often in each order as in each other: chi-square
-// over 24 orders with 23 degrees of freedom; 49.7 is passed by one seed in a thousand.
+// A window of four blocks of one record each has each of its 24 orders equally often: chi-square
+// with 23 degrees of freedom exceeds 49.7 for one seed in a thousand.
 TEST(WindowOrder, orders_of_a_window_are_equally_likely) {
   constexpr int kRounds = 24'000;
   std::vector<std::vector<uint64_t>> seen;
@@ -142,7 +142,7 @@ TEST(WindowOrder, any_position_of_the_most_records_is_reached_at_once) {
   }
 }
 
-// Frozen: whoever changes these numbers changes every window-shuffled epoch of every user.
+// Frozen: changing these numbers changes every window-shuffled epoch of every user.
 TEST(WindowOrder, golden_values) {
   EXPECT_EQ(order_of(14, 3, 2, 42, 1),
             (std::vector<uint64_t>{13, 9, 10, 12, 11, 0, 1, 3, 4, 5, 2, 6, 7, 8}));

@@ -20,14 +20,14 @@ bool begins_record_at(Bytes bytes, size_t at) {
   return head.valid() && head.starts_record();
 }
 
-// The position after the last line end, where the last complete line ends; 0 if there is none.
+// The position after the last line end; 0 if there is none.
 size_t last_line_end(Bytes text) {
   size_t at = text.size();
   while (at > 0 && !is_line_end(text[at - 1])) --at;
   return at;
 }
 
-// The position at which the last record begins; 0 if no other is found.
+// The position at which the last record begins; 0 if no record begins after the first.
 size_t last_record_begin(Bytes records) {
   if (records.size() < kHeadBytes) return 0;
   size_t at = (records.size() - kHeadBytes) / 4 * 4;

@@ -1,5 +1,5 @@
-// Readers that fill chunks, on the thread that reads ahead: with runs of bytes that end at a record
-// boundary, or with the records of an index.
+// Readers that fill chunks on the read-ahead thread, either with consecutive bytes up to a record
+// boundary or with the records of an index.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,9 @@ class ChunkReader {
   virtual ~ChunkReader() = default;
   ChunkReader& operator=(ChunkReader&&) = delete;
 
-  // Replaces `chunk` with the next one. Returns: false at the end; the chunk is then empty. Errors:
-  // CorruptError if no record begins where one should; those of PartBytes.
+  // Replaces `chunk` with the next chunk. Returns: false at the end, with an empty chunk. Errors:
+  // CorruptError if no record begins at the beginning of the chunk, or if the record there is
+  // longer than RecordIO allows; those of PartBytes.
   virtual bool next(SplitChunk& chunk) = 0;
 
   // Goes to the beginning of the next pass. `missing`: number of records that the last batch of the
@@ -29,24 +30,25 @@ class ChunkReader {
   virtual void rewind(uint64_t missing) = 0;
 };
 
-// The sub-parts of a part, in a new random order for each pass, or in their own order without
-// `shuffle`.
+// The sub-parts of a part, in a new random order for each pass, or in file order if `shuffle` is
+// null.
 class SubParts {
  public:
-  // Parts [numbers.begin, numbers.end) of `nsplit`.
+  // The sub-parts are the parts [numbers.begin, numbers.end) of `nsplit`.
   SubParts(std::shared_ptr<const SplitFiles> files, PartRange numbers, uint64_t nsplit,
            DmlcShuffle* shuffle, std::vector<uint64_t>& order);
 
   uint64_t count() const { return numbers_.length(); }
   // The n-th sub-part to read in this pass. Errors: the sources'.
   PartRange visited(uint64_t n) const;
+  // Draws the order of the next pass.
   void draw_order();
 
  private:
   std::shared_ptr<const SplitFiles> files_;
   PartRange numbers_;
   uint64_t nsplit_;
-  DmlcShuffle* shuffle_;          // null: in their own order
+  DmlcShuffle* shuffle_;          // null: file order
   std::vector<uint64_t>& order_;  // each pass shuffles the previous order
 };
 
@@ -66,7 +68,7 @@ class RunReader final : public ChunkReader {
   PartBytes& bytes_;
   SubParts parts_;
   const std::atomic<uint64_t>& chunk_bytes_;
-  uint64_t visited_ = 0;  // number of sub-parts that were begun
+  uint64_t visited_ = 0;  // number of sub-parts begun in this pass
   PartRange left_;        // the rest of the present sub-part
 };
 
@@ -74,7 +76,7 @@ class RunReader final : public ChunkReader {
 class IndexReader final : public ChunkReader {
  public:
   // `places`: the offsets at which the part's records begin, ascending, and the end of the last
-  // one. `shuffle` null: read records in order.
+  // one. If `shuffle` is null, the records are read in order.
   IndexReader(PartBytes& bytes, std::vector<uint64_t> places, uint64_t batch_size,
               DmlcShuffle* shuffle);
   bool next(SplitChunk& chunk) override;

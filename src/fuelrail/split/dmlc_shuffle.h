@@ -1,8 +1,8 @@
-// The shuffled orders of dmlc-core's readers and MXNet 1.9.1's iterators, number for number, with
-// any C++ library: mt19937, with libstdc++'s shuffle from before GCC 7 and its integer distribution
-// from before GCC 11. Derived from orders that MXNet delivers (tests/golden/mxnet/order.json).
-// Use this only for orders that must equal dmlc's; otherwise use permutation.h, which needs no
-// memory.
+// Shuffles in exactly the orders of dmlc-core's readers and MXNet 1.9.1's iterators, with any C++
+// library. It uses mt19937 with the shuffle of libstdc++ before GCC 7 and the integer distribution
+// of libstdc++ before GCC 11. Derived from orders of MXNet's output
+// (tests/golden/mxnet/order.json). Use this only for orders that must equal dmlc's; otherwise use
+// permutation.h, which needs no memory.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace fuelrail::split {
 
-// Threads: one at a time. All calls use the same generator, so each epoch has another order.
+// Threads: one at a time. All calls use the same generator, so each epoch gets a different order.
 class DmlcShuffle {
  public:
-  // The shuffle of a part's records: indexed_recordio, and ImageRecordIter.
+  // Shuffles a part's records as indexed_recordio and ImageRecordIter do.
   static DmlcShuffle of_records(int64_t seed) {
     return DmlcShuffle(static_cast<int64_t>(111 + static_cast<uint64_t>(seed)));
   }
 
-  // The shuffle of a part's records by ImageDetRecordIter, which has other orders.
+  // Shuffles a part's records as ImageDetRecordIter does, whose orders are different.
   static DmlcShuffle of_detection_records(int64_t seed) {
     return DmlcShuffle(static_cast<int64_t>(233 + static_cast<uint64_t>(seed)));
   }
 
-  // The shuffle of a part's sub-parts: InputSplitShuffle.
+  // Shuffles a part's sub-parts as InputSplitShuffle does.
   static DmlcShuffle of_sub_parts(uint64_t part, uint64_t nsplit, uint64_t shuffle_parts,
                                   int64_t seed);
 
@@ -33,10 +33,11 @@ class DmlcShuffle {
   explicit DmlcShuffle(int64_t seed) : generator_(static_cast<uint32_t>(seed)) {}
 
   // The numbers 0 to count - 1, shuffled. Errors: UnsupportedError for a count above 2^32 - 1;
-  // bad_alloc.
+  // std::bad_alloc.
   std::vector<uint64_t> permutation(uint64_t count);
 
-  // For i = 1 to size - 1: swaps items i and `below(i + 1)`. Errors: as permutation.
+  // Shuffles `items`: for i = 1 to size - 1, swaps items i and `below(i + 1)`. Errors:
+  // UnsupportedError for more than 2^32 - 1 items.
   template <typename Item>
   void shuffle(std::vector<Item>& items) {
     check_count(items.size());
@@ -45,8 +46,9 @@ class DmlcShuffle {
     }
   }
 
-  // A number in [0, bound): a 32-bit draw divided by d = floor((2^32 - 1) / bound). Draws of bound
-  // * d and above are drawn again, so that all numbers are equally likely. Requires: bound > 0.
+  // Draws a number in [0, bound): a 32-bit number divided by d = floor((2^32 - 1) / bound). A
+  // 32-bit number of bound * d or more is drawn again, so that all results are equally likely.
+  // Requires: bound > 0.
   uint32_t below(uint32_t bound);
 
  private:

@@ -20,7 +20,7 @@ const std::string kGolden = std::string(FUELRAIL_SOURCE_DIR) + "/tests/golden/mx
 
 Json golden_order() { return Json::parse(file_contents(kGolden + "order.json")); }
 
-// The labels of a part of image.rec in file order, as MXNet delivered them.
+// The labels of a part of image.rec in file order, as MXNet returned them.
 std::vector<double> labels_of_part(const Json& order, const Json& run) {
   for (const Json& part : order["partitions"]) {
     if (part["rec"] == "image.rec" && part["idx"] == run["idx"] &&

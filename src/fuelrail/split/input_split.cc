@@ -39,13 +39,13 @@ const InputSplitOptions& checked(const InputSplitOptions& options) {
   const bool indexed = options.type == SplitType::kIndexedRecordIo;
   check_part(options.part, options.nsplit);
   check(!indexed || !options.index_uri.empty(), "indexed_recordio needs an index",
-        "Give index_uri (x.idx), or read as recordio");
+        "Set index_uri (x.idx), or use the type recordio");
   check(indexed || options.index_uri.empty(), "an index is given, but this type does not use one",
-        "Read as indexed_recordio, or leave index_uri out");
+        "Use the type indexed_recordio, or omit index_uri");
   check(indexed || !options.shuffle, "records of this type cannot be shuffled one by one",
-        "Read as indexed_recordio with an index, or shuffle sub-parts (shuffle_parts)");
+        "Use the type indexed_recordio with an index, or shuffle sub-parts (shuffle_parts)");
   check(!indexed || options.shuffle_parts == 0, "indexed_recordio has no sub-parts to shuffle",
-        "Use shuffle, which shuffles its records");
+        "Set shuffle instead, which shuffles the records");
   check(options.batch_size > 0, "`batch_size` is 0", "Use at least 1");
   check(options.chunk_bytes > 0, "the chunk size is 0 bytes", "Use at least 1");
   return options;
@@ -62,11 +62,12 @@ const InputSplitOptions& checked(const InputSplitOptions& options) {
                  "as if they were one file)"});
 }
 
-// The offsets in an index, sorted, in the files joined end to end; the keys do not matter.
-// dmlc-core ignores what it cannot read of an index and loses records. Here the index must belong
-// to the data, but may leave out records, which are then read with the record before them. Errors:
-// CorruptError for an index of other data (it is empty, does not begin at offset 0, repeats an
-// offset or has one after the end); those of recordio::parse_index; the source's.
+// The sorted offsets of an index, which count from the beginning of the first file in the files
+// joined end to end; the keys do not matter. dmlc-core ignores lines of an index that it cannot
+// read, and loses records. Here the index must belong to the data, but may lack records; such a
+// record is read with the record before it. Errors: CorruptError for an index that does not belong
+// to the data (it is empty, does not begin at offset 0, repeats an offset or has an offset after
+// the end); those of recordio::parse_index; the source's.
 std::vector<uint64_t> read_split_index(const std::string& uri, const SplitFiles& files) {
   const uint64_t total_bytes = files.total_bytes();
   const recordio::IndexText text = recordio::read_index(files.source(0), uri);
@@ -344,7 +345,7 @@ void InputSplit::reset_partition(uint64_t part, uint64_t nsplit) {
   Impl& split = *impl_;
   check(split.options.shuffle_parts == 0 || nsplit == split.options.nsplit,
         "the number of parts cannot change while sub-parts are shuffled",
-        "Create a new split for another number of parts");
+        "Create a new split for a different number of parts");
   split.go_to([&] {
     Impl::Part opened = split.open_part(part, nsplit);
     split.part = std::move(opened);

@@ -1,4 +1,5 @@
-// Which records a part has: dmlc-core's own partitions, and each record exactly once.
+// The records of each part: they equal dmlc-core's partitions, and each record is in exactly one
+// part.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +23,7 @@ using Json = nlohmann::json;
 
 const std::string kGolden = std::string(FUELRAIL_SOURCE_DIR) + "/tests/golden/";
 
-// With the basis that the golden tables were made with, a digit short of the usual one.
+// The golden tables use this basis, which is one digit shorter than the usual one.
 uint64_t fnv1a64(Bytes bytes) {
   uint64_t hash = 1469598103934665603;
   for (const std::byte b : bytes) hash = (hash ^ std::to_integer<uint64_t>(b)) * 0x100000001b3;
@@ -62,7 +63,7 @@ TEST(InputSplitParts, every_partition_that_dmlc_core_made_is_made) {
   EXPECT_EQ(rows, 179);
 }
 
-// As upstream's unittest_inputsplit does: ten records, each its number and ten lines of it.
+// As in upstream's unittest_inputsplit: ten records, each with its number and ten lines of it.
 TEST(InputSplitParts, upstreams_sample_has_its_ten_records) {
   const auto records = part_of(kGolden + "recordio/sample.rec", {}, 0, 1);
   ASSERT_EQ(records.size(), 10u);
@@ -133,7 +134,7 @@ TEST_F(MxnetOrder, shuffled_records_of_an_index_are_those_that_mxnet_delivered) 
   EXPECT_EQ(runs, 4);
 }
 
-// MXNet divides a part into ceil(1.1 * bytes / (parts * chunk size in MiB)).
+// MXNet divides a part into ceil(1.1 * bytes / (parts * chunk size in MiB)) sub-parts.
 TEST_F(MxnetOrder, shuffled_sub_parts_are_those_that_mxnet_delivered) {
   int runs = 0;
   for (const Json& run : order["shuffles"]) {
@@ -192,7 +193,8 @@ TEST(InputSplitParts, indexed_records_are_cut_by_count) {
   }
 }
 
-// Records with escapes, empty ones, ones longer than a chunk; lines with all kinds of ends.
+// Records with escapes, empty records, records longer than a chunk; lines with all kinds of line
+// ends.
 class RandomData {
  public:
   explicit RandomData(uint32_t seed) : random_(seed) {}

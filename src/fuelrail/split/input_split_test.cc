@@ -151,7 +151,8 @@ TEST(InputSplit, part_without_records_is_empty) {
 
 TEST(InputSplit, chunks_are_whole_records_within_the_hint) {
   SplitDirectory directory;
-  const std::vector<std::string> payloads(1000, std::string(92, 'x'));  // 100 bytes in the file
+  const std::vector<std::string> payloads(1000,
+                                          std::string(92, 'x'));  // 100 bytes each in the file
   directory.add_records("x.rec", payloads);
   InputSplit split(directory.list());
   split.hint_chunk_size(1050);
@@ -228,7 +229,7 @@ TEST(InputSplit, batches_have_the_records_asked_for_over_chunks_and_passes) {
   EXPECT_THROW(split.next_batch(0), InvalidArgumentError);
 }
 
-// The vector of dmlc-core's indexed reader.
+// A test vector of dmlc-core's indexed reader.
 TEST(InputSplit, chunks_of_an_index_have_batch_size_records_and_stay_aligned_over_passes) {
   for (const bool shuffle : {false, true}) {
     Indexed indexed(10, shuffle);
@@ -275,7 +276,7 @@ TEST(InputSplit, shuffled_passes_differ_and_repeat_with_the_seed) {
   }
 }
 
-// As upstream: records that the index leaves out ride along.
+// As upstream: a record that the index lacks is read with the record before it.
 TEST(InputSplit, index_of_every_other_record_still_gives_all) {
   Indexed indexed(4);
   std::string index;

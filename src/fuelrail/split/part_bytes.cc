@@ -73,7 +73,7 @@ void PartBytes::read(uint64_t place, const SplitPiece& piece, MutableBytes into)
   if (known < into.size()) cache_->fill(into.subspan(static_cast<size_t>(known)));
 }
 
-// Copies the bytes before `offset` that reading may have skipped.
+// Copies bytes into the cache up to `offset`, because reading may have skipped them.
 void PartBytes::fill_cache_up_to(uint64_t offset) {
   std::vector<std::byte> buffer;
   while (cache_->filled() < offset) {

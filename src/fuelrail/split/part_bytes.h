@@ -1,4 +1,4 @@
-// The bytes of a part, from the files or from a cache of them.
+// The bytes of a part, read from the files or from a cache of their bytes.
 #pragma once
 
 #include <atomic>
@@ -23,15 +23,15 @@ class PartBytes {
   const SplitFiles& files() const { return *files_; }
   PartRange range() const { return range_; }
 
-  // Appends the bytes of `range` to `chunk`, and the file and offset that they come from. A text
-  // file without a line end at its end gets one. Requires: `range` is inside this part's range.
-  // Errors: the sources', the cache's.
+  // Appends the bytes of `range` to `chunk`, and records the file and offset that they come from. A
+  // text file that does not end with a line end gets one. Requires: `range` is inside this part's
+  // range. Errors: the sources', the cache's.
   void append(PartRange range, SplitChunk& chunk);
 
-  // Same as `append` for several ranges in any order, which are read in parallel if possible.
+  // As `append`, but for several ranges, in any order. They are read in parallel if possible.
   void append_all(std::span<const PartRange> ranges, SplitChunk& chunk);
 
-  // Makes a copy into the cache that is running end soon, with a StateError.
+  // If a copy into the cache is running, ends it soon with a StateError.
   void stop() { stopped_ = true; }
 
  private:

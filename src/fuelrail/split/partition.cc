@@ -10,7 +10,7 @@
 namespace fuelrail::split {
 namespace {
 
-// a / b, rounded up, without a sum that could overflow.
+// a / b, rounded up. Computed without a sum, which could overflow.
 uint64_t divided_up(uint64_t a, uint64_t b) { return a / b + (a % b == 0 ? 0 : 1); }
 
 // The smaller of k * step and `most`.

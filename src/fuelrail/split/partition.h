@@ -1,13 +1,13 @@
 // The bytes or records of a part, by dmlc-core's partition rule, computed without reading files.
-// Source: dmlc-core's InputSplit, as described in docs/input_split.md. Frozen: parts are equal to
-// dmlc's, so that one job may use both.
+// Source: dmlc-core's InputSplit, as described in docs/input_split.md. Frozen: parts must stay
+// equal to dmlc's, so that one job can use both libraries.
 #pragma once
 
 #include <cstdint>
 
 namespace fuelrail::split {
 
-// [begin, end), of bytes or of records.
+// A range [begin, end) of bytes or records.
 struct PartRange {
   uint64_t begin = 0;
   uint64_t end = 0;
@@ -29,11 +29,11 @@ struct ByteParts {
   uint64_t align = kRecordIoAlign;
 
   // For part k: [k * step, (k + 1) * step), clamped to total_bytes, where step = ceil(total_bytes /
-  // nsplit), rounded up to a multiple of `align`. The caller then moves both ends forward to the
-  // next beginning of a record, by the same rule, unless the end is the beginning of a file. So a
+  // nsplit), rounded up to a multiple of `align`. The caller then moves `begin` and `end` forward
+  // to the next beginning of a record, unless they are already the beginning of a file. So a
   // recordio part has the records whose heads are in this range. A text part has the lines whose
-  // first byte is in (begin, end], and at the beginning of a file also the first line. Errors:
-  // InvalidArgumentError unless part < nsplit.
+  // first byte is in (begin, end], except that the first line of a file belongs to the part whose
+  // range contains its first byte. Errors: InvalidArgumentError unless part < nsplit.
   PartRange raw(uint64_t part, uint64_t nsplit) const;
 };
 

@@ -49,7 +49,7 @@ TEST(Partition, raw_parts_are_disjoint_and_complete) {
   }
 }
 
-// 37 records in 36 parts: 18 of two, one of one, 17 empty.
+// 37 records in 36 parts: 18 parts have two records, one part has one, and 17 are empty.
 TEST(Partition, records_are_cut_by_count) {
   const CountParts records{37};
   for (uint64_t k = 0; k < 36; ++k) {

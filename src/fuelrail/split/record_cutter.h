@@ -18,7 +18,7 @@ class RecordCutter {
  public:
   struct Cut {
     Bytes record;      // valid until the next call
-    size_t begin = 0;  // where the record, with its head, begins in the chunk
+    size_t begin = 0;  // where the record begins in the chunk, including its head
     size_t next = 0;   // where the next record begins
   };
 
@@ -28,10 +28,10 @@ class RecordCutter {
   // decrease within a chunk. Errors: CorruptError and TruncatedError with the file and the offset.
   std::optional<Cut> next(const SplitChunk& chunk, size_t from, const SplitFiles& files);
 
-  // Same as above for bytes without a file. The errors' offset is in `bytes`.
+  // As above, for bytes that do not come from a file. Errors have the offset in `bytes`.
   std::optional<Cut> next(Bytes bytes, size_t from);
 
-  // To be called before the first `next` of another chunk.
+  // Call this before the first `next` for a different chunk.
   void restart() { lines_.restart(); }
 
  private:

@@ -1,7 +1,7 @@
-// A copy of a part's bytes in one local file, for data that are slow to read: written in the first
-// pass, read in the later ones. It stores which files it is a copy of, and their state; a cache
-// that does not match is rebuilt. The format is in docs/input_split.md. It is private to this
-// version of fuelrail, and not for exchange.
+// A copy of a part's bytes in one local file, for data that is slow to read. The first pass writes
+// the file, and later passes read it. It also stores the names, sizes and other properties of the
+// files that it is a copy of; if these do not match, the cache is rebuilt. docs/input_split.md has
+// the format, which other versions of fuelrail may change.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,22 @@ namespace fuelrail::split {
 // Threads: one at a time.
 class SplitCache {
  public:
-  // `uri`: the cache file. `identity`: text that an existing cache must have to be used. Opens an
-  // existing cache. Errors: InvalidArgumentError if the file exists and is not a cache (it is left
-  // unchanged); IoError.
+  // Opens an existing cache, if it matches. `uri`: the cache file. `identity`: the text of
+  // split_cache_identity; `bytes`: the length of the part. An existing cache is used only if its
+  // identity and length are the same. Errors: InvalidArgumentError if the file exists but is not a
+  // cache (the file is not changed); IoError.
   SplitCache(std::string uri, std::string identity, uint64_t bytes);
 
   // Whether the cache has all bytes and can be read.
   bool complete() const { return source_ != nullptr; }
-  // Reads bytes at `offset`, counted from the part's beginning. Requires: complete(), and the range
-  // is inside the part. Errors: the source's.
+  // Reads bytes at `offset`, counted from the beginning of the part. Requires: complete(), and the
+  // range is inside the part. Errors: the source's.
   void read(uint64_t offset, MutableBytes into) const;
 
-  // The number of bytes written so far. For this and `fill`, requires: !complete().
+  // The number of bytes written so far. Requires: !complete().
   uint64_t filled() const { return filled_; }
-  // Appends `bytes`; the last byte commits the file under its name. Errors: the sink's, after which
-  // filled() is 0.
+  // Appends `bytes`. With the last bytes of the part, the file appears under its name. Requires:
+  // !complete(). Errors: the sink's; after an error, filled() is 0.
   void fill(Bytes bytes);
 
  private:
@@ -50,11 +51,13 @@ class SplitCache {
   std::shared_ptr<const Source> source_;
 };
 
-// `file`, or `file.splitN.partK` if there are several parts, as dmlc-core names them.
+// The name of a part's cache file: `file`, or `file.splitN.partK` if there are several parts, as in
+// dmlc-core.
 std::string split_cache_uri(const std::string& file, uint64_t part, uint64_t nsplit);
 
-// The identity of a cache of `range`: type, part, and for each file in it the name, size, time of
-// the last change and the checksums of both its ends. Errors: the sources'.
+// The identity of a cache of `range`: the type, the part, and for each file in the range its name,
+// size, time of the last change, and the checksums of its first and last bytes. Errors: the
+// sources'.
 std::string split_cache_identity(const SplitFiles& files, PartRange range, uint64_t part,
                                  uint64_t nsplit);
 

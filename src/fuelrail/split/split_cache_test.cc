@@ -29,7 +29,7 @@ class CachedSplit : public ::testing::Test {
     InputSplit split(uri(), options);
     return records_left(split);
   }
-  // The same file with other bytes in it, as big and as old as it was.
+  // Changes the file's bytes, but not its size or time.
   void change_in_secret(const std::string& name) {
     const auto time = std::filesystem::last_write_time(directory / name);
     std::string contents = file_contents(directory / name);
@@ -50,7 +50,7 @@ TEST_F(CachedSplit, is_written_by_the_first_pass_and_read_by_the_second) {
   InputSplit split(uri());
   EXPECT_EQ(records_left(split), payloads);
   EXPECT_TRUE(std::filesystem::exists(directory / "cache"));
-  // Bytes in the middle, so that only reading the cache gives the old ones.
+  // Changes a byte in the middle, so that only the cache still has the old byte.
   std::string contents = file_contents(directory / "x.rec");
   contents[25008] = 'z';
   write_file(directory / "x.rec", contents);
@@ -60,7 +60,7 @@ TEST_F(CachedSplit, is_written_by_the_first_pass_and_read_by_the_second) {
 
 TEST_F(CachedSplit, belongs_to_the_state_of_the_files) {
   EXPECT_EQ(read(), payloads);
-  change_in_secret("x.rec");  // its ends tell
+  change_in_secret("x.rec");  // the checksums of its first and last bytes show the change
   EXPECT_EQ(read(), payloads_with('z'));
   directory.add_records("x.rec", payloads_with('b'));
   std::filesystem::last_write_time(
@@ -223,7 +223,7 @@ TEST_F(CachedSplit, cache_that_could_not_be_written_is_begun_anew_by_the_next_pa
   }
 }
 
-// Where `in` has a file of two lines and `out` lies beside it.
+// A directory `in` with a file of two lines, and a directory `out` beside it.
 class CacheAmongFiles : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -239,7 +239,7 @@ class CacheAmongFiles : public ::testing::Test {
     EXPECT_THAT(refusal(list, cache), HasSubstr("the next run would read the cache"))
         << list << "#" << cache;
   }
-  // Twice: the second run has the cache of the first.
+  // Runs twice: the second run finds the cache of the first.
   void expect_is_taken(const std::string& list, const std::string& cache) const {
     for (int run = 0; run < 2; ++run) {
       InputSplit split(list + "#" + cache, options);
@@ -307,7 +307,7 @@ TEST_F(CacheAmongFiles, directories_below_are_searched_through_links_when_they_a
   expect_is_taken(in, directory / "c");
 }
 
-// Of a file that is a cache itself, as no other would be replaced.
+// Uses a file that is itself a cache, because no other file would be replaced.
 TEST_F(CacheAmongFiles, link_to_a_file_that_is_read_is_that_file) {
   const std::string file = out + "/file";
   {
@@ -322,7 +322,7 @@ TEST_F(CacheAmongFiles, link_to_a_file_that_is_read_is_that_file) {
   EXPECT_EQ(file_contents(file), contents);
 }
 
-// Writing replaces a link of the cache's name, wherever that leads.
+// Writing replaces a link that has the cache's name, wherever the link leads.
 TEST_F(CacheAmongFiles, link_of_its_name_is_where_the_cache_comes) {
   std::filesystem::create_symlink(out + "/nothing", in + "/c");
   expect_would_be_read(in, in + "/c");

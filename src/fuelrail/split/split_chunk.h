@@ -1,4 +1,4 @@
-// A run of whole records in memory, and its place in the files.
+// Consecutive whole records in memory, and where they come from in the files.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 
 namespace fuelrail::split {
 
-// Reuses its memory, and does not initialise it before bytes are read into it.
+// Reuses its memory. Memory is not initialised before bytes are read into it.
 class SplitChunk {
  public:
   // Consecutive bytes of the chunk that come from one file.
   struct Piece {
     size_t at = 0;  // offset in the chunk
     size_t length = 0;
-    uint64_t place = 0;  // offset in all files joined
+    uint64_t place = 0;  // offset in the files joined end to end
     size_t file = 0;
     uint64_t offset = 0;  // offset in the file
   };
@@ -40,8 +40,8 @@ class SplitChunk {
     size_ += length;
     return {memory_.get() + size_ - length, length};
   }
-  // Records where the bytes appended last come from. Joins it with the previous piece if both are
-  // consecutive in the same file.
+  // Records where the bytes that were appended last come from. If they follow the previous piece in
+  // the same file, the two become one piece.
   void add_piece(const Piece& piece) {
     if (!pieces_.empty()) {
       Piece& last = pieces_.back();
@@ -64,7 +64,7 @@ class SplitChunk {
     return *std::prev(behind, behind == pieces_.begin() ? 0 : 1);
   }
 
-  uint64_t missing_records = 0;  // indexed_recordio: number of records by which a batch is short
+  uint64_t missing_records = 0;  // indexed_recordio: number of records that the batch lacks
 
  private:
   void grow(size_t wanted) {

@@ -13,7 +13,7 @@
 namespace fuelrail::split {
 namespace {
 
-// If there are more files, none is kept open between reads.
+// If there are more files than this, none is kept open between reads.
 constexpr size_t kMaxOpenFiles = 64;
 
 // The beginning of a part is searched in steps of this many bytes.
@@ -58,7 +58,7 @@ SplitFiles::SplitFiles(SplitType type, std::vector<FileInfo> files)
       throw CorruptError("this is not a RecordIO file: its size is not a multiple of 4",
                          {.path = file.uri,
                           .found = fmt::format("{} bytes", file.size_bytes),
-                          .remedy = "Leave the file out, or rebuild it if it was truncated"});
+                          .remedy = "Omit the file, or rebuild it if it was truncated"});
     }
     sources_.push_back(opened(file, files_.size() <= kMaxOpenFiles));
     bytes_.add(file.size_bytes);
@@ -91,7 +91,7 @@ PartRange SplitFiles::part(uint64_t part, uint64_t nsplit) const {
 }
 
 uint64_t SplitFiles::moved_to_record(uint64_t at) const {
-  if (ends_file(at)) return at;  // also at the beginning of the first file
+  if (ends_file(at)) return at;  // includes the beginning of the first file
   const auto [file, offset] = bytes_.find(at);
   const Source& source = *sources_[file];
   const uint64_t begin = bytes_.begin(file);

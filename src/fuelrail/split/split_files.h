@@ -1,4 +1,4 @@
-// The files of a split, joined end to end and read by ranges, and the beginnings of parts.
+// The files of a split, joined end to end and read by ranges. Also finds where parts begin.
 #pragma once
 
 #include <cstdint>

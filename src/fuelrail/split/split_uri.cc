@@ -14,12 +14,12 @@ namespace {
 
 constexpr int kMaxDirectoryDepth = 32;
 
-// The limit for one item. Several links to a directory above would multiply the directories at each
-// level.
+// The limit for one item. Several links to a parent directory would multiply the number of
+// directories at each level.
 constexpr size_t kMaxDirectories = 100'000;
 
-// Matches in polynomial time; a backtracking matcher takes exponential time for some patterns. It
-// does not support references to groups (\1), which file names do not need.
+// Matches in polynomial time; a backtracking matcher takes exponential time for some patterns. This
+// syntax does not support references to groups (\1), which file names do not need.
 #ifdef __GLIBCXX__
 constexpr auto kPatternSyntax = std::regex::ECMAScript | std::regex_constants::__polynomial;
 #else
@@ -103,8 +103,8 @@ std::pair<std::string, std::string> directory_and_name(const std::string& uri) {
   return {directory, uri.substr(directory.size())};
 }
 
-// Finds the files of one item of the list. `place`: text for errors that says which item it is, if
-// there are several.
+// Finds the files of one item of the list. `place`: text for errors that says which item it is;
+// empty if there is only one.
 class ItemFiles {
  public:
   ItemFiles(bool recurse, std::string place, SplitListing& found)
@@ -144,10 +144,11 @@ class ItemFiles {
       directories += level.size();
       if (depth == kMaxDirectoryDepth || directories > kMaxDirectories) {
         throw InvalidArgumentError(
-            "there are too many directories, they are nested too deep, or one links to itself",
+            "there are too many directories, or they are nested too deeply",
             {.path = level.front().uri,
              .expected = fmt::format("at most {} levels and {} directories in all",
-                                     kMaxDirectoryDepth, kMaxDirectories)});
+                                     kMaxDirectoryDepth, kMaxDirectories),
+             .remedy = "Look for a link that points to a directory above it, and remove the link"});
       }
       std::vector<FileInfo> below;
       for (const FileInfo& listed : level) {
@@ -219,7 +220,8 @@ SplitUri parse_split_uri(const std::string& uri) {
   if (with_cache.after) {
     parsed.cache = *with_cache.after;
     if (parsed.cache.empty()) {
-      throw_bad_uri(uri, "the URI names no cache file after '#'", "Add a name, or remove the '#'");
+      throw_bad_uri(uri, "the URI has no cache file name after '#'",
+                    "Add a name, or remove the '#'");
     }
   }
   const Divided with_arguments = divided_once(with_cache.before, '?', uri);
@@ -252,7 +254,7 @@ SplitListing find_split_files(const SplitUri& uri, bool recurse_directories) {
     throw NotFoundError("the directory has no files",
                         {.path = uri.items.front(),
                          .remedy = "Give the directories that contain the files, or set "
-                                   "recurse_directories if that is an option"});
+                                   "recurse_directories where it is available"});
   }
   if (found.files.empty()) {
     throw NotFoundError("every file is empty",

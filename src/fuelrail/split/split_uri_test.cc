@@ -48,7 +48,7 @@ class SplitFilesFound : public ::testing::Test {
       write_file(directory / name, name);
     write_file(directory / "empty.txt", "");
   }
-  // Names below the directory.
+  // Names relative to the directory.
   std::vector<std::string> found(const std::string& uri, bool recurse = false) {
     std::vector<std::string> names;
     for (const FileInfo& file : find_split_files(parse_split_uri(uri), recurse).files) {
@@ -86,7 +86,7 @@ TEST_F(SplitFilesFound, pattern_is_a_regular_expression_for_names_in_one_directo
   EXPECT_THAT(found(directory / "n.*\\.txt"), ElementsAre("n1.txt", "n10.txt", "n2.txt"));
   EXPECT_THAT(found(directory / "n[0-9][.]txt"), ElementsAre("n1.txt", "n2.txt"));
   EXPECT_THAT(found(directory / "(m|n2)\\.txt"), ElementsAre("m.txt", "n2.txt"));
-  EXPECT_THROW(found(directory / "n*.txt"), NotFoundError);   // a shell's
+  EXPECT_THROW(found(directory / "n*.txt"), NotFoundError);   // a shell pattern
   EXPECT_THROW(found(directory / "1\\.txt"), NotFoundError);  // must match the whole name
 }
 
@@ -116,7 +116,7 @@ TEST_F(SplitFilesFound, nothing_but_directories_is_another_error) {
   EXPECT_EQ(refusal_of<NotFoundError>([&] { found(directory / "tree"); }),
             directory / "tree" +
                 ": the directory has no files. Give the directories that contain the files, or set "
-                "recurse_directories if that is an option.");
+                "recurse_directories where it is available.");
   EXPECT_THAT(found(directory / "tree", true), ElementsAre("tree/below/x.txt"));
 }
 
@@ -148,7 +148,7 @@ TEST_F(SplitFilesFound, directory_that_links_to_itself_more_than_once_is_an_erro
     std::filesystem::create_directory_symlink(directory.path(), directory / name);
   }
   EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { found(directory.path(), true); }),
-              HasSubstr("links to itself"));
+              HasSubstr("nested too deeply"));
 }
 
 TEST(SplitUri, what_fuelrail_does_not_read_says_what_will_do) {

@@ -12,7 +12,7 @@ namespace fuelrail::split {
 inline bool is_line_end(std::byte b) { return b == std::byte{'\n'} || b == std::byte{'\r'}; }
 
 // Finds the lines of a text one by one. Reads each byte at most a few times, at the speed of
-// memchr, with any line ends.
+// memchr, whatever the line ends are.
 class LineFinder {
  public:
   struct Line {

@@ -1,4 +1,4 @@
-// Reads that must not block, for a caller that prefers to do the blocking read elsewhere.
+// Reads that must not block, for callers that do blocking reads on a different thread.
 #pragma once
 
 namespace fuelrail {
@@ -7,9 +7,9 @@ namespace fuelrail {
 // Not an Error, so that it is never treated as a failure of the data.
 struct WouldWait {};
 
-// While such an object exists, this thread reads only those bytes of local files that are in the
-// page cache. A read that would wait, and any call that opens or stats a file, throws WouldWait. No
-// reads are handed to other threads (ReadQueue) either.
+// While an object of this class exists, this thread reads bytes of local files only if they are in
+// the page cache, and passes no reads to other threads (ReadQueue). A read that would wait, and any
+// call that opens or stats a file, throws WouldWait.
 class OnlyAtHand {
  public:
   OnlyAtHand() { ++count(); }

@@ -1,4 +1,5 @@
-// Serves small pieces of a source from large reads, for readers that mostly move forward.
+// Reads a source in large blocks and returns small pieces of them, for readers that mostly move
+// forward.
 #pragma once
 
 #include <cstdint>

@@ -16,14 +16,16 @@ namespace fuelrail {
 // Threads: guarded by the owner's lock.
 class CompletedReads {
  public:
-  // Makes room for `requests` more. Errors: bad_alloc; nothing has changed then.
+  // Makes room for the completions of `requests` more requests. Errors: bad_alloc, which changes
+  // nothing.
   void make_room(size_t requests) { done_.reserve(in_flight_ + requests); }
-  // `requests` more will complete. Requires: room was made for them.
+  // Announces that `requests` more requests will complete. Requires: `make_room` has made room for
+  // them.
   void expect(size_t requests) { in_flight_ += requests; }
-  // `requests` of the expected ones will not complete after all.
+  // Of the requests announced by `expect`, this many will not complete after all.
   void forget(size_t requests) { in_flight_ -= requests; }
 
-  // Each `add` requires that its completions were expected.
+  // Each `add` requires that `expect` has announced its completions.
   void add(Completion completion) noexcept { done_.push(std::move(completion)); }
   void add(std::span<Completion> completions) noexcept {
     for (Completion& completion : completions) add(std::move(completion));

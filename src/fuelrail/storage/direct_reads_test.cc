@@ -1,4 +1,5 @@
-// Reads past the page cache, by every queue: which are, which cannot be, and who says so.
+// Reads that bypass the page cache, by every queue: which reads do, which cannot, and which
+// warnings are given.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -98,7 +99,8 @@ TEST(DirectReads, memory_that_is_not_aligned_or_has_no_room_is_read_in_the_ordin
   }
 }
 
-// With a descriptor for direct reads that the test gives, and counts. Default: none, ever.
+// A source whose descriptor for direct reads comes from the test; counts the requests for it.
+// Default: no descriptor.
 class WithDirect final : public Source {
  public:
   explicit WithDirect(const Source& inner, std::function<Direct()> direct = {})
@@ -136,8 +138,8 @@ TEST(DirectReads, a_file_system_without_direct_reads_warns_once_and_reads) {
   }
 }
 
-// That every queue reads rightly what cannot be read directly, warns of it once, and does not ask
-// the source for direct reads again.
+// Checks that every queue correctly reads a source that cannot be read directly, warns once, and
+// does not ask the source for direct reads again.
 void expect_given_up(const std::function<Source::Direct()>& direct, const std::string& warning) {
   for (ReadOptions options : every_queue()) {
     DirectFile file;
@@ -168,7 +170,7 @@ TEST(DirectReads, direct_reads_that_are_refused_at_the_read_are_given_up) {
       "refuses direct reads (Invalid argument)");
 }
 
-// As without /proc, or without leave to open the file once more.
+// As without /proc, or without permission to open the file again.
 TEST(DirectReads, a_file_that_never_opens_for_direct_reads_is_not_asked_for_each_of_them) {
   expect_given_up(
       [] {

@@ -137,7 +137,7 @@ bool is_file(const std::string& uri) {
 void check_other_file(const std::string& source, const std::string& output) {
   if (identity_of_name(source) != identity_of_name(output)) return;
   throw InvalidArgumentError("the source and the output are the same file",
-                             {.path = output, .remedy = "Give the output another name"});
+                             {.path = output, .remedy = "Give the output a different name"});
 }
 
 void throw_existing(const std::string& uri, const std::string& unlike) {

@@ -24,11 +24,12 @@ struct FileInfo {
   uint64_t inode = 0;
 };
 
-// A text that identifies a file or directory: it is the same for all of its names, also through
-// links and as file:// URI. If the inode is unknown, it is the absolute name without `.` and `..`.
-// Errors: those of FileSystem::absolute.
+// A text that identifies a file or directory: it is the same for all of its names, including links
+// and file:// URIs. If the inode is unknown, it is the absolute name without `.` and `..`. Errors:
+// those of FileSystem::absolute.
 std::string identity_of(const FileInfo& info);
-// The same for a file or directory that may not exist. Errors: also those of FileSystem::stat.
+// As `identity_of`, for the name of a file or directory that may not exist. Errors: those of
+// FileSystem::stat and FileSystem::absolute.
 std::string identity_of_name(const std::string& uri);
 
 struct DirectoryEntry {
@@ -36,12 +37,12 @@ struct DirectoryEntry {
   bool is_directory = false;
 };
 
-// Threads: every method may be called from any thread at once.
+// Threads: every method, from any number of threads at once.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
-  // Errors: NotFoundError; IoError; InvalidArgumentError if the name is not a regular file's.
+  // Errors: NotFoundError; IoError; InvalidArgumentError if the name is not that of a regular file.
   virtual std::shared_ptr<const Source> open(const std::string& uri) = 0;
 
   // A source whose file is opened only while it is read, for folders of many files. `info`: from
@@ -51,7 +52,7 @@ class FileSystem {
     return open_lazily(info, info.uri);
   }
 
-  // The same, with `shown_as` as the source's `uri`, which its errors show.
+  // As `open_lazily(info)`, but with `shown_as` as the source's `uri`, which its errors show.
   virtual std::shared_ptr<const Source> open_lazily(const FileInfo& info,
                                                     const std::string& shown_as) = 0;
 
@@ -61,12 +62,13 @@ class FileSystem {
   virtual std::string absolute(const std::string& uri) = 0;
 
   // Creates a file, which gets its name at `Sink::commit`. Errors: IoError; NotFoundError if the
-  // directory does not exist; InvalidArgumentError if the name exists and is not a regular file's.
+  // directory does not exist; InvalidArgumentError if the name exists and is not that of a regular
+  // file.
   virtual std::unique_ptr<Sink> create(const std::string& uri) = 0;
 
-  // As create, but keeps the bytes that an unfinished writer of the name has left: they count as
-  // already appended, and `write` appends to them. Default: as create; nothing is ever left.
-  // Errors: as create.
+  // As `create`, but keeps the bytes that an unfinished writer of the name has left: they count as
+  // already appended, and `write` appends to them. Default: calls `create`, because no bytes are
+  // ever left. Errors: as for `create`.
   virtual std::unique_ptr<Sink> resume(const std::string& uri) { return create(uri); }
 
   // Returns: empty if the file or directory does not exist. Errors: IoError.
@@ -74,26 +76,26 @@ class FileSystem {
 
   // The files and directories in one directory, sorted by name in code-point order (the byte order
   // of UTF-8). Follows links; skips dangling links and everything that is neither a file nor a
-  // directory. Errors: NotFoundError; InvalidArgumentError for a file; IoError (also: permission
-  // denied).
+  // directory. Errors: NotFoundError; InvalidArgumentError for a file; IoError, for example if
+  // permission is denied.
   virtual std::vector<FileInfo> list(const std::string& uri) = 0;
 
-  // The names of the same entries, in the same order. Does not stat an entry whose type the
-  // directory itself stores, so that listing a million files is fast. A dangling link counts as a
-  // file, so that reading it is an error instead of the link being skipped silently. Errors: as
-  // list. Default: calls `list`.
+  // As `list`, but returns only names and types. Does not stat an entry whose type the directory
+  // itself stores, so that listing a million files is fast. A dangling link counts as a file: it is
+  // not skipped silently, because reading it is an error. Errors: as for `list`. Default: calls
+  // `list`.
   virtual std::vector<DirectoryEntry> list_names(const std::string& uri);
 
-  // Removes a file, if it exists. Errors: IoError (also for a directory).
+  // Removes a file, if it exists. Errors: IoError, including for a directory.
   virtual void remove(const std::string& uri) = 0;
 
   // Renames a file within its directory atomically, replacing any file of the new name; then
-  // flushes the directory to the device. Errors: NotFoundError; IoError (also if a directory has
-  // the new name, or if the flush fails, after the rename).
+  // flushes the directory to the device. Errors: NotFoundError; IoError, including if a directory
+  // has the new name, or if the flush after the rename fails.
   virtual void rename(const std::string& from, const std::string& to) = 0;
 
-  // Creates a directory and its parents, if they do not exist. Errors: IoError (also if a file has
-  // one of these names).
+  // Creates a directory and its parents, if they do not exist. Errors: IoError, including if a file
+  // has one of these names.
   virtual void make_directory(const std::string& uri) = 0;
 };
 
@@ -106,10 +108,11 @@ FileSystem& file_system_for(const std::string& uri);
 // Whether a file of this name exists; false for a directory. Errors: those of FileSystem::stat.
 bool is_file(const std::string& uri);
 
-// Errors: InvalidArgumentError if both name the same file; those of identity_of_name.
+// Errors: InvalidArgumentError if `source` and `output` name the same file; those of
+// identity_of_name.
 void check_other_file(const std::string& source, const std::string& output);
 
-// Throws the IoError of a writer that must not replace the existing file `uri`. `unlike`: how the
+// Throws the IoError for a writer that must not replace the existing file `uri`. `unlike`: how the
 // file differs from the intended output; empty if they were not compared.
 [[noreturn]] void throw_existing(const std::string& uri, const std::string& unlike = "");
 

@@ -13,8 +13,8 @@
 
 namespace fuelrail {
 
-// Methods: as ReadQueue. The waiting caller is woken once, when everything it waits for has
-// completed.
+// Methods: as in ReadQueue. The waiting caller is woken only once, when all requests that it waits
+// for have completed.
 class PreadPool {
  public:
   PreadPool(const ReadOptions& options, ReadQueueCalls calls);
@@ -35,8 +35,8 @@ class PreadPool {
   mutable Mutex mutex_;
   Condition complete_;
   CompletedReads completed_ FUELRAIL_GUARDED_BY(mutex_);
-  size_t wanted_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // by `wait`; 0 = none waits
-  ReadThreads threads_;                            // destroyed first: uses the others
+  size_t wanted_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // by `wait`; 0 = no call waits
+  ReadThreads threads_;                            // destroyed first: uses the other members
 };
 
 }  // namespace fuelrail

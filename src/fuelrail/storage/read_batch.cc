@@ -30,7 +30,7 @@ class BatchRead {
       } else {
         OnlyAtHand::check();
         if (left.empty() && !lease_) {
-          read_here(run);  // the last run: nothing else to do meanwhile
+          read_here(run);  // the last run: this thread has nothing else to do
         } else {
           submit(run);
         }

@@ -20,13 +20,13 @@
 namespace fuelrail {
 namespace {
 
-// Leaves no threads for the tests that come after, of which some fork.
+// Leaves no threads for the following tests, some of which fork.
 class ReadBatch : public ::testing::Test {
  protected:
   ~ReadBatch() override { free_idle_read_queues(); }
 };
 
-// Whose reads wait, as those of a file that is not in the page cache.
+// A source whose reads wait, like those of a file that is not in the page cache.
 class UncachedSource final : public Source {
  public:
   explicit UncachedSource(const ReadFile& file) : file_(file) {}

@@ -15,8 +15,8 @@ inline constexpr size_t kLeastReusedBytes = size_t{32} << 10;
 // Limit of the process's idle memory. Blocks of the least recently requested sizes are freed first.
 inline constexpr size_t kMostIdleBytes = size_t{64} << 20;
 
-// At least `bytes`, not zeroed. `aligned`: at a multiple of kDirectAlignment (blocks that are
-// reused are always aligned). Errors: std::bad_alloc.
+// Returns a block of at least `bytes`, not zeroed. `aligned`: its address is a multiple of
+// kDirectAlignment (that of a reused block always is). Errors: std::bad_alloc.
 std::shared_ptr<std::byte> read_memory(size_t bytes, bool aligned = false);
 
 }  // namespace fuelrail

@@ -12,13 +12,14 @@ OptionTable<ReadOptions> ReadOptions::table(int least_threads) {
               {{"auto", ReadBackend::kAuto},
                {"io_uring", ReadBackend::kIoUring},
                {"pread", ReadBackend::kPread}},
-              "\"io_uring\", \"pread\" (native threads) or \"auto\" (io_uring if the kernel "
-              "permits it, else pread). With io_uring, threads still read files that the kernel "
-              "cannot read without blocking: a folder's files, and files on NFS or FUSE.")
+              "how to read: with \"io_uring\", with \"pread\" (native threads), or \"auto\": with "
+              "io_uring if the kernel permits it, otherwise with pread. With io_uring, threads "
+              "still read files that the kernel cannot read without blocking: a folder's files, "
+              "and files on NFS or FUSE.")
       .flag("direct_reads", &ReadOptions::direct,
             "bypass the page cache (O_DIRECT), for files far larger than memory. If the file "
-            "system refuses, or for a folder, whose files are opened one at a time, a "
-            "FuelrailWarning reports it, and files are read through the page cache.");
+            "system refuses this, and for a folder, whose files are opened one at a time, a "
+            "FuelrailWarning says that the files are read through the page cache.");
 }
 
 }  // namespace fuelrail

@@ -18,12 +18,13 @@ enum class ReadBackend : uint8_t {
 struct ReadOptions {
   int threads = 4;  // simultaneous reads by threads; 0 = the thread that calls `wait` reads
   ReadBackend backend = ReadBackend::kAuto;  // kIoUring needs threads > 0
-  // Bypass the page cache, for files far larger than memory, whose pages would only evict others.
-  // Ordinary reads are used if the file system refuses, and for files that are not kept open, such
-  // as a folder's.
+  // Bypass the page cache, for files far larger than memory, whose pages would only evict other
+  // pages. Ordinary reads are used if the file system refuses direct reads, and for files that are
+  // not kept open, such as those of a folder.
   bool direct = false;
 
-  // `least_threads`: 1 if the thread that waits must not read.
+  // `least_threads`: the lowest valid value of `threads`; 1 if the thread that calls `wait` must
+  // not read.
   static OptionTable<ReadOptions> table(int least_threads = 0);
   friend bool operator==(const ReadOptions&, const ReadOptions&) = default;
 };

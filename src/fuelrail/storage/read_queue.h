@@ -1,9 +1,9 @@
 // Asynchronous reads: many requests in flight, completed in any order.
 //
-// The reader is io_uring, if the kernel permits it and can read the source's descriptor without
-// blocking; otherwise threads that call Source::read (sources without a descriptor, NFS, FUSE).
-// Requests for nearby ranges of one file become one read that fills all their buffers (read_run.h
-// has the limits). Without threads, the thread that calls `wait` reads, one request at a time.
+// io_uring reads, if the kernel permits it and can read the source's descriptor without blocking.
+// Otherwise (sources without a descriptor, NFS, FUSE), threads call Source::read. Requests for
+// nearby ranges of one file become one read that fills all their buffers (read_run.h has the
+// limits). Without threads, the thread that calls `wait` reads, one request at a time.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct ReadRequest {
   uint64_t offset = 0;
   MutableBytes into;
   uint64_t tag = 0;  // chosen by the caller; returned in the completion
-  // `into` and the memory around it that the read may also overwrite; empty = none. Needed for a
-  // direct read (ReadOptions::direct).
+  // The memory that the read may overwrite: `into` and some memory around it; empty = only `into`.
+  // Needed for a direct read (ReadOptions::direct).
   MutableBytes room{};
   // The expected CRC-32 of the bytes. Checked by the thread that read the bytes (`pread`), or else
   // by the thread that calls `wait`.
@@ -42,10 +42,10 @@ struct Completion {
   std::exception_ptr error;
 };
 
-// Threads: `submit` from one thread at a time, `wait` from one at a time (it may be another
-// thread); everything else from any. The destructor cancels pending requests and waits for the
-// reads in progress. In a forked child, every method throws StateError, and the destructor abandons
-// the parent's locks and threads; both hold for queues without threads, too.
+// Threads: `submit` from one thread at a time, `wait` from one thread at a time (which may be a
+// different one); everything else from any thread. The destructor cancels pending requests and
+// waits for the reads in progress. In a forked child, even if the queue has no threads, every
+// method throws StateError, and the destructor abandons the parent's locks and threads.
 class ReadQueue {
  public:
   virtual ~ReadQueue() = default;
@@ -67,12 +67,12 @@ class ReadQueue {
   virtual size_t wait(std::span<Completion> into, size_t at_least) = 0;
 
   // Ends the `wait` in progress (without threads: after its current read), or the next one if none
-  // is in progress: it returns the available completions, even if there are none. A `wait` with
-  // at_least = 0 is not counted. Must not throw: callers rely on it.
+  // is in progress. That `wait` returns the available completions, if any. Does not affect a `wait`
+  // with at_least = 0. Must not throw: callers rely on this.
   virtual void interrupt() = 0;
 
-  // Requests not yet started complete with a StateError "cancelled"; reads in progress complete
-  // normally. The queue stays usable. Errors: bad_alloc; nothing is cancelled then.
+  // Requests not yet started complete with a StateError "the read was cancelled"; reads in progress
+  // complete normally. The queue stays usable. Errors: bad_alloc, which cancels nothing.
   virtual void cancel() = 0;
 
   // The number of requests submitted whose completions `wait` has not returned.
@@ -91,29 +91,30 @@ class ReadQueue {
 inline constexpr int kRingDepth = 127;  // minimum number of simultaneous reads by io_uring
 
 // A request is read directly if its range, rounded outwards to multiples of kDirectAlignment, fits
-// into its `room` at an address that is a multiple, too; otherwise it is an ordinary read.
+// into its `room`, and begins there at an address that is also such a multiple. Otherwise it is an
+// ordinary read.
 inline constexpr size_t kDirectAlignment = 4096;
 
 // Callbacks of a queue.
 struct ReadQueueCalls {
-  // Called when direct reads become ordinary ones, at most once for each reason: a file system
+  // Called when ordinary reads replace direct ones, at most once for each reason: a file system
   // refuses direct reads; a file cannot be opened for them (not retried for that source, except
   // after a lack of descriptors or memory); a source has no descriptor. Called on a thread that
   // calls `submit` or `wait`, or on one of the queue's threads; the queue's lock may be held.
   Warn warn{};
   // Called each time a thread has added completions (except cancelled ones), after they are
-  // available to `wait`. Called on that thread, without a lock; must not throw. Needs kPread,
-  // because reads by the kernel call nothing; never called without threads.
+  // available to `wait`. Called on that thread, without a lock; must not throw. Requires kPread,
+  // because reads by the kernel cannot call it. Never called by a queue without threads.
   std::function<void()> on_completion{};
 };
 
-// Threads are started as needed and block all signals. With threads = 0, `wait` reads the requests
-// in order. Errors: InvalidArgumentError unless 0 <= threads <= kMaxReadThreads, for kIoUring with
-// threads = 0, and for `on_completion` without kPread; UnsupportedError for kIoUring if the kernel
-// refuses it.
+// Creates a queue. Threads are started as needed and block all signals. With threads = 0, `wait`
+// reads the requests in order. Errors: InvalidArgumentError unless 0 <= threads <= kMaxReadThreads,
+// for kIoUring with threads = 0, and for `on_completion` without kPread; UnsupportedError for
+// kIoUring if the kernel refuses it.
 std::unique_ptr<ReadQueue> make_read_queue(const ReadOptions& options, ReadQueueCalls calls = {});
 
-// The reason why the kernel refuses io_uring to this process; empty if it does not.
+// The reason why the kernel refuses io_uring to this process; empty if the kernel permits it.
 std::string io_uring_refusal();
 
 }  // namespace fuelrail

@@ -1,5 +1,5 @@
-// Whatever allocation fails, a request completes once, or was not submitted. Allocations of this
-// test program fail at will.
+// Whichever allocation fails, a request completes once, or was not submitted. The test program
+// chooses which of its allocations fail.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,7 +18,8 @@
 
 namespace {
 
-// How many allocations from now on still succeed, and how many of those after them fail.
+// The number of allocations that still succeed from now on, and the number of following ones that
+// fail.
 std::atomic<int64_t> succeeding = INT64_MAX;
 std::atomic<int64_t> failing = 0;
 
@@ -57,7 +58,7 @@ class FailingAllocations {
 
 constexpr size_t kRequests = 60;
 
-// Neighbours, gaps, a source without a descriptor, wrong checksums, and bytes that are not there.
+// Neighbours, gaps, a source without a descriptor, wrong checksums, and bytes past the end.
 class Reads {
  public:
   explicit Reads(const ReadFile& file)

@@ -1,7 +1,7 @@
-// Read queues that the whole process shares: each is lent for one batch of reads, so that a
-// thousand readers need no more threads and rings than the ones that are reading at the moment.
+// Read queues that the whole process shares. A queue is lent for one batch of reads, so that of a
+// thousand readers, only those that are reading at the moment need threads and rings.
 //
-// Threads: any. Fork: a child starts without queues; it abandons the parent's.
+// Threads: any. Fork: a child starts without queues and abandons the parent's queues.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ inline constexpr size_t kMostLentQueues = 16;  // more would compete for the sam
 // Holds a queue while it exists.
 class QueueLease {
  public:
-  // Gets no queue if kMostLentQueues are lent, or if the system has no resources for another: the
+  // Gets no queue if kMostLentQueues are lent, or if the system has no resources for one more. The
   // caller then reads on its own thread. Errors: those of make_read_queue, except IoError.
   explicit QueueLease(const ReadOptions& options);
   // Cancels the pending requests, waits for the reads in progress, and returns the queue. In a
-  // forked child, abandons a queue that the parent got.
+  // forked child, abandons a queue that was lent before the fork.
   ~QueueLease();
   QueueLease& operator=(QueueLease&&) = delete;
 

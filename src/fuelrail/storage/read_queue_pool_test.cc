@@ -15,7 +15,7 @@
 namespace fuelrail {
 namespace {
 
-// Leaves no threads for the tests that come after, of which some fork.
+// Leaves no threads for the following tests, some of which fork.
 class ReadQueuePool : public ::testing::Test {
  protected:
   ~ReadQueuePool() override { free_idle_read_queues(); }

@@ -30,7 +30,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Inline, ReadQueueConformance, Threads<0>);
 INSTANTIATE_TYPED_TEST_SUITE_P(OneThread, ReadQueueConformance, Threads<1>);
 INSTANTIATE_TYPED_TEST_SUITE_P(FourThreads, ReadQueueConformance, Threads<4>);
 
-// Where the kernel refuses io_uring these are the pool once more.
+// If the kernel refuses io_uring, these tests run on the pool again.
 using Auto = Threads<4, ReadBackend::kAuto>;
 using AutoOneThread = Threads<1, ReadBackend::kAuto>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Auto, ReadQueueConformance, Auto);
@@ -128,7 +128,7 @@ TEST(ReadQueue, the_pool_reads_as_many_at_once_as_it_has_threads) {
   }
   const auto queue = make_read_queue({.threads = 3});
   for (const ReadRequest& request : requests) queue->submit({&request, 1});
-  source.await_reads(3);  // would hang, were they fewer
+  source.await_reads(3);  // hangs if there are fewer
   source.open();
   std::vector<Completion> completions(8);
   EXPECT_EQ(queue->wait(completions, 8), 8u);
@@ -179,7 +179,7 @@ TEST(ReadQueue, more_threads_read_more_at_once) {
     const auto queue = make_read_queue({.threads = 2, .backend = backend});
     queue->submit(std::span(requests).first(20));
     queue->set_threads(15);
-    source.await_reads(15);  // would hang, were they fewer
+    source.await_reads(15);  // hangs if there are fewer
     queue->set_threads(25);
     queue->submit(std::span(requests).last(20));
     source.await_reads(25);
@@ -215,7 +215,7 @@ TEST(ReadQueue, a_forked_child_is_refused_and_can_let_go) {
               try {
                 queue->submit({&request, 1});
               } catch (const StateError&) {
-                queue.reset();  // would hang, were the parent's threads joined
+                queue.reset();  // hangs if it joins the parent's threads
                 return "refused";
               }
               return "accepted";

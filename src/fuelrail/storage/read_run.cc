@@ -171,14 +171,14 @@ void DirectReads::not_held_open(const Source& source) {
   });
 }
 
-// After a lack of descriptors or memory, the next request tries again.
+// After a lack of descriptors or memory, the next request tries again to open the file.
 void DirectReads::open_failed(const Source& source, int error) {
   if (is_refusal(error)) return refused(source, error);
   if (!is_lack(error)) source.note_direct_refusal();
   warn_once(warned_of_lack_, [&] {
     return fmt::format(
         "{} cannot be opened for direct reads ({}); {}it is read through the page cache",
-        source.uri(), local::words_of(error), is_lack(error) ? "until that works, " : "");
+        source.uri(), local::words_of(error), is_lack(error) ? "until that succeeds, " : "");
   });
 }
 
@@ -186,7 +186,7 @@ void DirectReads::refused(const Source& source, int error) {
   source.note_direct_refusal();
   warn_once(warned_of_refusal_, [&] {
     return fmt::format(
-        "the file system of {} refuses direct reads ({}); it is read through the page cache",
+        "the file system of {} refuses direct reads ({}); the file is read through the page cache",
         source.uri(), local::words_of(error));
   });
 }
@@ -224,7 +224,7 @@ void perform(const ReadRun& run, DirectReads& direct, std::vector<Completion>& d
 
 Completion cancelled(const ReadRequest& request) noexcept {
   try {
-    throw StateError("cancelled");
+    throw StateError("the read was cancelled");
   } catch (...) {
     return {request.tag, std::current_exception()};
   }

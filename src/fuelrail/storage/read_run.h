@@ -15,9 +15,10 @@
 
 namespace fuelrail {
 
-// The largest gap between two joined requests; its bytes are read and dropped. From the page cache,
-// a second read costs as much CPU as copying 16 KiB (storage_benchmark, NeighboursOverAGap); for a
-// gap of half of that, joining saves a sixth. A device reads whole pages anyway.
+// The largest gap between two requests that are read as one; the bytes in the gap are read and
+// dropped. From the page cache, a second read costs as much CPU time as copying 16 KiB
+// (storage_benchmark, NeighboursOverAGap), so joining across 8 KiB still saves a sixth of the CPU
+// time. A device reads whole pages anyway.
 inline constexpr size_t kMaxGapBytes = 8192;
 // A longer read would leave less work for other threads, and delay the records that it has already
 // read.
@@ -60,14 +61,15 @@ struct ReadRun {
 
   uint64_t offset() const { return requests.front().offset; }
 
-  // Sets the requests. Requires: run_length of them, or one. Errors: bad_alloc.
+  // Sets the requests. Requires: run_length(begin, end) allows all of them, or there is only one.
+  // Errors: bad_alloc.
   template <std::forward_iterator Requests>
   void assign(Requests begin, Requests end) {
     requests.assign(begin, end);
     lay_out_pieces();
   }
   // Takes the first pending request and, unless `alone`, the following ones that can join it.
-  // Errors: bad_alloc; nothing was taken then.
+  // Errors: bad_alloc, which takes no request.
   void take_from(std::deque<ReadRequest>& pending, bool alone);
 
  private:
@@ -79,7 +81,7 @@ class DirectReads {
  public:
   DirectReads(bool wanted, Warn warn) : wanted_(wanted), warn_(std::move(warn)) {}
 
-  // Whether to try a direct read of the request; it is then not joined with others.
+  // Whether to try a direct read of the request. If so, the request is not joined with others.
   bool wanted_for(const ReadRequest& request) const {
     return wanted_ && !request.source->refuses_direct_reads();
   }
@@ -111,12 +113,12 @@ class DirectReads {
 };
 
 // The completion of a request whose bytes have been read, with an error if their CRC-32 is wrong.
-// If there is no memory for the error, the completion has a bad_alloc instead; the same holds for
-// `perform` and `cancelled`.
+// If there is no memory for the error, the completion of this function, `perform` and `cancelled`
+// has a bad_alloc instead.
 Completion checked(const ReadRequest& request) noexcept;
 
-// Reads and checks a request. Returns: its completion; only the completion holds the error, not the
-// thread that caught it.
+// Reads and checks a request. Returns: its completion. Only the completion refers to an error; the
+// thread that caught it keeps no reference.
 Completion perform(const ReadRequest& request, DirectReads& direct) noexcept;
 
 // Reads and checks a whole run. If that fails, reads each request separately, so that each gets its

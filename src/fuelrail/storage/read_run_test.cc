@@ -11,7 +11,7 @@
 namespace fuelrail {
 namespace {
 
-// Counts how often and how much is read.
+// Counts the reads and the bytes read.
 class CountingSource final : public Source {
  public:
   explicit CountingSource(const Source& inner) : inner_(inner) {}
@@ -80,7 +80,7 @@ TEST(ReadRun, neighbours_are_read_alone_only_while_direct_reads_are_not_refused)
   Neighbours requests(file.source(), 10, 1'000, 0);
   DirectReads direct(true, {});
   EXPECT_TRUE(direct.wanted_for(requests.pending.front()));
-  direct.read_failed(file.source(), EIO);  // as any other read may
+  direct.read_failed(file.source(), EIO);  // may happen to any read
   EXPECT_TRUE(direct.wanted_for(requests.pending.front()));
   direct.read_failed(file.source(), EINVAL);
   EXPECT_FALSE(direct.wanted_for(requests.pending.front()));
@@ -115,7 +115,8 @@ TEST(ReadRun, sources_without_descriptor_and_other_files_are_not_joined) {
   EXPECT_EQ(run_lengths(mixed.pending), (Lengths{1, 1, 1}));
 }
 
-// The first of them are wanted first, and sorting gains nothing: each read is one of its own.
+// The caller wants the first ones first, and sorting would gain nothing, because they are not
+// joined.
 TEST(ReadRun, requests_of_sources_without_descriptor_keep_their_order) {
   std::vector<std::shared_ptr<const Source>> sources;
   for (int i = 0; i < 8; ++i) sources.push_back(memory_source("memory", numbered_bytes(100)));

@@ -30,11 +30,11 @@ class ReadThreads {
   ~ReadThreads();
   ReadThreads& operator=(ReadThreads&&) = delete;
 
-  // Adds requests. Errors: IoError if no thread can be started; bad_alloc. No request has been
-  // added then.
+  // Adds requests. Errors: IoError if no thread can be started; bad_alloc. An error adds no
+  // request.
   void start(std::span<const ReadRequest> requests);
-  // Removes and returns the requests that no thread has begun. Errors: bad_alloc; nothing is
-  // removed then.
+  // Removes and returns the requests that no thread has begun. Errors: bad_alloc, which removes no
+  // request.
   std::deque<ReadRequest> take_pending();
   void set_at_once(size_t reads);
 

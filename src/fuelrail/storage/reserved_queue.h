@@ -1,5 +1,5 @@
-// A queue with reserved capacity: items within it are added without allocating, so that none is
-// lost for lack of memory.
+// A queue with reserved capacity. Adding an item within that capacity allocates nothing, so that no
+// item is lost for lack of memory.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class ReservedQueue {
   static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T>);
 
  public:
-  // Reserves capacity for `count` items. Errors: std::bad_alloc; nothing has changed then.
+  // Reserves capacity for `count` items. Errors: std::bad_alloc, which leaves the queue unchanged.
   void reserve(size_t count) {
     // Twice the count, so that `push` moves each item at most once on average.
     if (items_.capacity() < 2 * count) items_.reserve(std::max(2 * count, 2 * items_.capacity()));
@@ -47,7 +47,7 @@ class ReservedQueue {
 
  private:
   std::vector<T> items_;
-  size_t first_ = 0;  // the items before it were taken
+  size_t first_ = 0;  // earlier items were taken
 };
 
 }  // namespace fuelrail

@@ -5,7 +5,7 @@
 // memory file system, nothing is visible before `commit`.
 //
 // A writer that may be resumed calls `leave_partial`; FileSystem::resume opens the `.partial` that
-// it or a killed writer has left.
+// such a writer, or a killed one, has left.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace fuelrail {
 
-// Destroyed without commit = aborted: the written bytes are removed, except in a forked child,
+// If a sink is destroyed without `commit`, the written bytes are removed, except in a forked child,
 // which leaves its parent's file alone. Threads: one at a time.
 class Sink {
  public:
@@ -24,9 +24,8 @@ class Sink {
 
   virtual const std::string& uri() const = 0;
 
-  // Appends. Errors: IoError (for a full disk it says so and how many bytes were needed), after
-  // which the sink can only be destroyed; StateError after `commit`, after an error, and in a
-  // forked child.
+  // Appends. Errors: IoError (for a full disk, with the number of bytes needed), after which the
+  // sink can only be destroyed; StateError after `commit`, after an error, and in a forked child.
   virtual void write(Bytes bytes) = 0;
 
   // The file's size: the bytes appended so far, minus those removed by `truncate`.
@@ -46,13 +45,13 @@ class Sink {
   // Keeps the first `size` bytes and removes the rest. Never makes a file longer.
   virtual void truncate(uint64_t size) = 0;
 
-  // Whether no other writer was writing the name when this one began. The first writer holds
-  // `<name>.partial`, so exactly one of several simultaneous writers is the first; it alone should
-  // write the companion files. Default: true.
+  // Whether no other writer was writing a file of this name when this writer began. The first
+  // writer holds `<name>.partial`, so exactly one of several simultaneous writers is the first; it
+  // alone should write the companion files. Default: true.
   virtual bool is_first_writer() const { return true; }
 
   // Passes the appended bytes to the operating system, so that they survive a crash of this
-  // process, but not of the machine. Default: does nothing. Errors: as write.
+  // process, but not of the machine. Default: does nothing. Errors: as for `write`.
   virtual void flush() {}
 
   // Whether the `.partial` file is kept if the sink is destroyed without commit. If never called,
@@ -60,24 +59,24 @@ class Sink {
   virtual void leave_partial(bool) {}
 
   // Flushes the appended bytes to the device, which may take long. A following `commit` then has
-  // little to do and is unlikely to fail: for several files that must get their names together.
-  // Default: does nothing. Errors: as write.
+  // little to do and is unlikely to fail, which helps if several files must get their names
+  // together. Default: does nothing. Errors: as for `write`.
   virtual void sync() {}
 
   // Flushes to the device and gives the file its final name, replacing any file of that name.
-  // Called at most once; nothing may be written after it. Errors: as write; the file then does not
-  // have its final name (or, if only flushing the directory failed, has it but may lose it in a
-  // power failure).
+  // Called at most once; nothing may be written after it. Errors: as for `write`; the file then
+  // does not have its final name (or, if only flushing the directory failed, has it but may lose it
+  // in a power failure).
   void commit() { commit_as(uri()); }
 
-  // The same with another name in the same directory. That name is not locked: if two writers use
-  // it, the last one wins.
+  // As `commit`, but the final name is `uri`, in the same directory. That name is not locked: if
+  // two writers use it, the last one wins.
   virtual void commit_as(const std::string& uri) = 0;
 
-  // As commit, but never replaces a file: if several writers commit one name, one succeeds.
-  // Returns: whether the file got its name; false if the name exists (as a file, directory or link,
-  // even a dangling one), after which the sink can only be destroyed. Errors: as commit; IoError if
-  // the file system cannot rename without replacing.
+  // As `commit`, but never replaces a file: if several writers commit to one name, one succeeds.
+  // Returns: whether the file got its name; false if the name exists (as a file, a directory, or a
+  // link, even a dangling one), after which the sink can only be destroyed. Errors: as for
+  // `commit`; IoError if the file system cannot rename without replacing.
   [[nodiscard]] virtual bool commit_new() = 0;
 
  protected:

@@ -34,7 +34,7 @@ std::vector<std::byte> read_whole(const Source& source) {
 void check_range(const std::string& uri, uint64_t size_bytes, uint64_t offset, uint64_t length) {
   if (offset <= size_bytes && length <= size_bytes - offset) return;
   const uint64_t available = offset < size_bytes ? size_bytes - offset : 0;
-  throw TruncatedError("the file ends before the requested bytes",
+  throw TruncatedError("the file ends before the end of the requested range",
                        {.path = uri,
                         .offset = offset,
                         .expected = fmt::format("{} bytes", length),

@@ -1,5 +1,5 @@
-// Bytes with a size and a name that are read by ranges: a local file, a block of memory, later an
-// HTTP or S3 object.
+// Bytes that have a name and a size and are read by ranges: a local file or a block of memory;
+// later also an HTTP or S3 object.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace fuelrail {
 
-// Threads: every method may be called from any thread at once. A source keeps no file position.
+// Threads: every method, from any number of threads at once. A source keeps no file position.
 class Source {
  public:
   virtual ~Source() = default;
@@ -23,26 +23,26 @@ class Source {
   virtual const std::string& uri() const = 0;
 
   // Fills `into` from [offset, offset + into.size()); blocks. Retries interrupted and short reads.
-  // Errors: TruncatedError if the range ends after the source, or the file has become shorter since
-  // it was opened; IoError; NotFoundError if the source opens its file lazily.
+  // Errors: TruncatedError if the range ends after the end of the source, or if the file has become
+  // shorter since it was opened; IoError; NotFoundError if the source opens its file lazily.
   virtual void read(uint64_t offset, MutableBytes into) const = 0;
 
   // Fills the pieces in order with the consecutive bytes from `offset` on. Default: one read per
-  // piece; a source with a descriptor needs only one read. Errors: as read; some pieces may be
-  // filled then.
+  // piece; a source with a descriptor needs only one read. Errors: as for `read`; some pieces may
+  // have been filled.
   virtual void read_scattered(uint64_t offset, std::span<const MutableBytes> pieces) const;
 
-  // As read_scattered, but only if all bytes are in the page cache, so that the call does not
-  // block. A source may be wrong about one read in a thousand, and then blocks. Returns: whether
-  // all pieces are filled; if false, some may be. Default: false.
+  // As `read_scattered`, but reads only if all bytes are in the page cache, so that the call does
+  // not block (a source may block in one call of a thousand). Returns: whether all pieces are
+  // filled; if false, some of them may be. Default: false.
   virtual bool read_if_cached(uint64_t offset, std::span<const MutableBytes> pieces) const;
 
-  // Whether the name still leads to the open file and not to one that has replaced it. Default:
-  // true, also if unknown. Errors: IoError.
+  // Whether the name still leads to the open file, not to a file that has replaced it. True by
+  // default, and if unknown. Errors: IoError.
   virtual bool is_still_named() const { return true; }
 
-  // Whether some (has_hole) or all (is_hole) of these bytes are in a hole of a sparse file: they
-  // read as zeros and use no disk space. Default: false, also if unknown. Errors: none.
+  // Whether some (has_hole) or all (is_hole) of these bytes are in a hole of a sparse file, which
+  // reads as zeros and uses no disk space. False by default, and if unknown. Errors: none.
   virtual bool has_hole(uint64_t /*offset*/, uint64_t /*length*/) const { return false; }
   virtual bool is_hole(uint64_t /*offset*/, uint64_t /*length*/) const { return false; }
 
@@ -53,7 +53,7 @@ class Source {
   // (FMODE_NOWAIT): true for ext4, XFS and Btrfs, false for NFS and FUSE. Default: false.
   virtual bool reads_without_waiting() const { return false; }
 
-  // Another descriptor, for reads that bypass the page cache (O_DIRECT); -1 and an errno if there
+  // A second descriptor, for reads that bypass the page cache (O_DIRECT); -1 and an errno if there
   // is none.
   struct Direct {
     int descriptor = -1;
@@ -72,7 +72,7 @@ class Source {
 
 // All bytes of a small file, for example an index of records. The file is not memory-mapped,
 // because access to a mapped file that another process has truncated kills this process. Errors: as
-// read; UnsupportedError for more than kMaxWholeBytes.
+// for `read`; UnsupportedError for more than kMaxWholeBytes.
 inline constexpr uint64_t kMaxWholeBytes = uint64_t{1} << 30;
 std::vector<std::byte> read_whole(const Source& source);
 

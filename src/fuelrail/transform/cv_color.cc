@@ -1,5 +1,5 @@
 // The kernels process 16 pixels at once, whatever the vector's length. Floats without fused
-// multiplications give the same bits on every target.
+// multiplications make the results bit-identical on every target.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fuelrail/transform/cv_color.cc"
 #include <hwy/foreach_target.h>
@@ -22,7 +22,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr float kLevel = 1.0f / 255.0f;
 
 // OpenCV 3.4 processes a row in groups of four pixels, and the rest one by one. For the rest it
-// subtracts in another order, which changes the saturation of 3708 colours.
+// subtracts in a different order, which changes the saturation of 3708 colours.
 enum class At { kFours, kEnd };
 
 // Source: OpenCV 3.4, modules/imgproc/src/color_hsv.cpp, applied to levels divided by 255.

@@ -47,7 +47,7 @@ TEST(CvColor, a_hue_of_180_and_more_goes_round_again) {
   });
 }
 
-// 2 - most - least and 2 - (most + least) are other floats here.
+// Here, 2 - most - least and 2 - (most + least) are different floats.
 TEST(CvColor, saturation_of_the_last_columns_is_that_of_single_pixels) {
   testing::on_each_simd_target([] {
     for (const int64_t width : {1, 3, 4, 6, 16, 18, 37, 258}) {
@@ -63,7 +63,7 @@ TEST(CvColor, saturation_of_the_last_columns_is_that_of_single_pixels) {
   });
 }
 
-// 37 pixels a row are no whole number of steps; 5 bytes behind each are somebody's.
+// Rows of 37 pixels are not a whole number of steps. The 5 bytes after each row must not change.
 TEST(CvColor, in_place_is_the_same_and_nothing_is_written_behind_a_row) {
   testing::on_each_simd_target([] {
     constexpr int64_t kHeight = 3, kWidth = 37, kStride = 3 * kWidth + 5;

@@ -1,8 +1,8 @@
 // The layout of rows between the two passes of OpenCV's resizing, and the tables of the first pass.
 // Private to the module.
 //
-// Between the passes a pixel has kCvLanes values, of which the fourth is unused for RGB; a grey
-// pixel has one value.
+// Between the passes, a colour pixel has kCvLanes values, of which RGB leaves the fourth unused. A
+// grey pixel has one value.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +22,13 @@ inline int64_t cv_row_values(int64_t pixels, int64_t channels) {
   return cv_groups(pixels) * kCvGroup * cv_lanes(channels) + 64;
 }
 
-// Weights of the first pass. Each group of outputs and each kTogether taps has a block for each
-// output, with the weights of these taps; for colours, kCvLanes times.
+// Weights of the first pass, ordered by group of kCvGroup outputs, then by kTogether consecutive
+// taps, then by output. Each output has one block for these taps, which contains their kTogether
+// weights: once for grey, repeated kCvLanes times for colours.
 template <typename Weight, int64_t kTogether>
 struct CvColumnTable {
   int64_t block() const { return kTogether * cv_lanes(channels); }
-  int64_t step() const { return kCvGroup * block(); }  // from a group's taps to its next taps
+  int64_t step() const { return kCvGroup * block(); }  // from kTogether taps of a group to the next
   int64_t first_weight(int64_t output) const {
     return output / kCvGroup * (taps / kTogether) * step() + output % kCvGroup * block();
   }
@@ -37,7 +38,7 @@ struct CvColumnTable {
   int64_t taps = 0;
   std::vector<int32_t> offsets;  // byte offset of each output's first tap
   std::vector<Weight> weights;
-  int64_t bytes_read = 0;  // the most bytes read from the start of a row
+  int64_t bytes_read = 0;  // number of bytes read from the start of a row
 };
 
 using CvColumns = CvColumnTable<int16_t, 2>;    // for folded CvTaps

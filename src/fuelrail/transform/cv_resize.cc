@@ -45,7 +45,7 @@ CvWay way_of(const CvResizeStep& step) {
   const double scale_x = cv_scale(step.input.width, step.output.width);
   const int64_t whole_y = whole_scale(scale_y);
   const int64_t whole_x = whole_scale(scale_x);
-  // Linear halving is done by area, which gives the same values with another rounding.
+  // Linear halving is done by area, which gives the same values but rounds them differently.
   const bool halves =
       step.interpolation == CvInterpolation::kLinear && whole_y == 2 && whole_x == 2;
   const bool area = step.interpolation == CvInterpolation::kArea && scale_y >= 1 && scale_x >= 1;
@@ -114,10 +114,11 @@ class ReadableRows {
 
 void require_not_too_long(Size input) {
   if (input.height <= kCvLongestSide && input.width <= kCvLongestSide) return;
-  throw UnsupportedError("the image has a side that is too long for this interpolation",
-                         {.expected = fmt::format("at most {} pixels a side", kCvLongestSide),
-                          .found = fmt::format("height {}, width {}", input.height, input.width),
-                          .remedy = "Split the image, or use nearest interpolation (0)"});
+  throw UnsupportedError(
+      "the image's height or width is too large for this interpolation",
+      {.expected = fmt::format("a height and width of at most {} pixels", kCvLongestSide),
+       .found = fmt::format("height {}, width {}", input.height, input.width),
+       .remedy = "Split the image, or use nearest interpolation (0)"});
 }
 
 template <int64_t kChannels>

@@ -20,11 +20,11 @@ enum class CvInterpolation : uint8_t {
   kLanczos4 = 4,
 };
 
-// MXNet's interpolation 9: cubic if both sides grow, area if both shrink, else linear.
+// MXNet's interpolation 9: cubic if height and width both grow, area if both shrink, else linear.
 CvInterpolation cv_auto_interpolation(Size from, Size to);
 
-// The longest side of an input for interpolations that sum pixels: sums fit in 32 bits, coordinates
-// in float32, and tables of weights in memory.
+// The largest height or width of an input for interpolations that sum pixels. Up to this size, sums
+// fit in 32 bits, coordinates in float32, and tables of weights in memory.
 inline constexpr int64_t kCvLongestSide = int64_t{1} << 20;
 
 // Resizes an image of size `input` to `output`, and computes the pixels of `window` in the result.
@@ -46,15 +46,16 @@ class CvResizer {
   CvResizer(CvResizer&&) noexcept;
   CvResizer& operator=(CvResizer&&) noexcept;
 
-  // Resizes all of `from` to the size of `to`; copies it if the sizes are equal. Requires: both not
-  // empty; equal channels, 1, 3 or 4; no overlap. Errors: UnsupportedError for an input with a side
-  // above kCvLongestSide, except for kNearest and equal sizes; std::bad_alloc.
+  // Resizes all of `from` to the size of `to`; copies it if the sizes are equal. Requires: neither
+  // image is empty; both have the same number of channels, 1, 3 or 4; no overlap. Errors:
+  // UnsupportedError for an input higher or wider than kCvLongestSide, unless the interpolation is
+  // kNearest or the sizes are equal; std::bad_alloc.
   void resize(ConstImageView from, ImageView to, CvInterpolation interpolation);
 
-  // Computes only the step's window: the same pixels as in the whole result, with work only for the
-  // window. `from` holds the pixels of `from_box` (in the coordinates of the step's input), which
-  // must contain needed_input(step). Requires: to.size() == step.window.size(); otherwise as above.
-  // Errors: as above.
+  // Computes only the step's window, with the same pixels as in the whole result. `from` holds the
+  // pixels of `from_box` (in the coordinates of the step's input), which must contain
+  // needed_input(step). Requires: to.size() == step.window.size(), and as for the other `resize`.
+  // Errors: as for the other `resize`.
   void resize(ConstImageView from, Box from_box, const CvResizeStep& step, ImageView to);
 
  private:

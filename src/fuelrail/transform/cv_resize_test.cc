@@ -13,7 +13,7 @@
 namespace fuelrail {
 namespace {
 
-// Pixels in rows of exactly their length, or with bytes of somebody else's behind each.
+// Pixels in rows without padding, or with bytes after each row that must not change.
 struct CvImage {
   CvImage(Size s, int64_t c, int64_t padding = 0)
       : size(s), channels(c), stride(s.width * c + padding) {
@@ -70,7 +70,8 @@ Box some_window(std::mt19937& random, Size size) {
   return box;
 }
 
-// The input is a buffer of exactly what is needed, so that a sanitizer sees what is read beside it.
+// The input is a buffer of exactly the needed pixels, so that a sanitizer notices reads beyond
+// them.
 TEST(CvResizer, a_window_is_the_same_part_of_the_whole_and_needs_only_its_input) {
   testing::on_each_simd_target([] {
     std::mt19937 random(9);
@@ -133,7 +134,7 @@ TEST(CvResizer, an_input_among_other_pixels_is_not_mixed_with_them) {
   }
 }
 
-// Its levels add up to more than 32 bits hold; OpenCV's own sum wraps round.
+// The sum of its levels exceeds 32 bits; OpenCV's sum wraps around.
 TEST(CvResizer, block_of_more_pixels_than_32_bits_can_sum_keeps_its_level) {
   CvImage from({2904, 2904}, 1), to({1, 1}, 1);
   std::ranges::fill(from.bytes, uint8_t{255});

@@ -1,6 +1,6 @@
 // Source: OpenCV 4.8, modules/imgproc/src/imgwarp.cpp. A place (input coordinates) is in fixed
 // point with 10 bits, of which 5 are kept: 32 x 32 places between pixels, each with weights of 15
-// bits. The kernel uses integers, which give the same bits on every target.
+// bits. The kernel uses integers, so its results are bit-identical on every target.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fuelrail/transform/cv_warp.cc"
 #include <hwy/foreach_target.h>

@@ -61,8 +61,8 @@ TEST(CvWarp, a_shift_by_whole_pixels_leaves_the_fill_behind) {
   }
 }
 
-// The kernel reads 16 bytes at a pixel: the image is alone in its memory, so that a sanitizer sees
-// what is read behind it.
+// The kernel reads 16 bytes at a pixel. The image has its own memory, so that a sanitizer notices
+// reads after it.
 TEST(CvWarp, a_part_of_an_image_warps_as_it_does_alone_and_nothing_is_written_behind_a_row) {
   const CvAffine affine{{0.9, 0.3, -2, -0.3, 0.9, 7}};
   testing::on_each_simd_target([&] {

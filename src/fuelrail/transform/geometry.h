@@ -1,5 +1,5 @@
-// One resampling step from an image to another one. It depends only on the image's size, so it is
-// known before decoding.
+// A step that resamples an image. It depends only on the image's size, so it is known before
+// decoding.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace fuelrail {
 
-// A part of an image with fractional corners, in pixels from the image's corner.
+// A part of an image with fractional corners, in pixels from the image's upper left corner.
 struct Region {
   double top = 0;
   double left = 0;
@@ -28,29 +28,31 @@ struct ResampleStep {
   Box window;  // in pixels of `scaled`; may extend beyond it on all sides
   Interpolation interpolation = Interpolation::kBilinear;
   bool antialias = true;
-  // The end of `box` from which the filter counts. Filter weights are rounded, and nearest rounds
-  // ties up, so resampling a mirrored image differs slightly from mirroring the resampled image. If
-  // a flip comes before the step, these flags make the result exactly that of resampling the
-  // mirrored box, mirrored.
+  // Whether the filter counts pixels from the right end (mirror_horizontal) or lower end
+  // (mirror_vertical) of `box`. Filter weights are rounded, and nearest rounds ties up, so
+  // resampling a mirrored image differs slightly from mirroring the resampled image. If a flip
+  // comes before the step, these flags make the result exactly the mirror image of the resampled
+  // mirrored box.
   bool mirror_horizontal = false;
   bool mirror_vertical = false;
   Border border{};
-  // The part of `box` that becomes `scaled`, measured from the box's corner; empty: the whole box.
+  // The part of `box` that becomes `scaled`, measured from the box's upper left corner; empty: the
+  // whole box.
   std::optional<Region> region{};
   bool copies() const { return box.size() == scaled && !region; }
   friend bool operator==(const ResampleStep&, const ResampleStep&) = default;
 };
 
-// The pixel of [0, length) that is shown at `position`, which may be outside [0, length).
+// The index in [0, length) of the pixel shown at `position`, which may be outside [0, length).
 // Requires: length > 0; mode is not kConstant.
 int64_t continued(int64_t position, int64_t length, PaddingMode mode);
 
-// The pixels of `scaled` that the window shows, also in its borders; empty (height or width 0) if
-// the window shows only a constant border.
+// The pixels of `scaled` that appear in the window, including those repeated or mirrored in its
+// borders; empty (height or width 0) if the window shows only a constant border.
 Box shown(const ResampleStep& step);
 
-// The pixels of the step's input that its window needs: the pixels that it shows plus the filter's
-// support, limited to `box`; at least one pixel.
+// The pixels of the step's input from which the window is computed: the pixels that the window
+// shows plus the filter's support, limited to `box`; at least one pixel.
 Box needed_input(const ResampleStep& step);
 
 // --- Decoding at a fraction of the size ---

@@ -44,7 +44,7 @@ TEST(DecodeEighths, never_goes_below_the_target) {
   EXPECT_EQ(decode_eighths(step), 8);
 }
 
-// A ramp stays a ramp in the mean of each block, which is what a scaled decode is near to.
+// The means of blocks of a ramp are a ramp again. A scaled decode is close to these means.
 TEST(AtEighths, the_same_part_of_the_image_is_shown) {
   const Size image{203, 301};
   for (const int eighths : {1, 2, 4}) {

@@ -28,7 +28,7 @@ constexpr uint16_t to_half(float value) {
   return static_cast<uint16_t>(sign | (half + up));
 }
 
-// Returns: the same number, also for infinities and NaN.
+// Returns: the same number, infinity or NaN.
 constexpr float from_half(uint16_t half) {
   const uint32_t sign = uint32_t{half} >> 15 << 31;
   const uint32_t exponent = half >> 10 & 0x1f;
@@ -39,7 +39,8 @@ constexpr float from_half(uint16_t half) {
   return sign == 0 ? magnitude : -magnitude;
 }
 
-// Returns: the nearest bfloat16, ties to even; infinity beyond the largest. Requires: not NaN.
+// Returns: the nearest bfloat16, ties to even; infinity for values beyond the largest bfloat16.
+// Requires: not NaN.
 constexpr uint16_t to_bfloat16(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);

@@ -151,8 +151,8 @@ void WriteHalves(const PixelRow& row, const Conversion& conversion,
                [&](int64_t c, uint8_t level) { return conversion.words[c * 256 + level]; });
 }
 
-// Writes the upper halves of the floats' bits, rounded to nearest even. Integer arithmetic gives
-// the same bits on every target.
+// Writes the upper halves of the floats' bits, rounded to nearest even. Integer arithmetic makes
+// the results bit-identical on every target.
 void WriteBfloats(const PixelRow& row, const Conversion& conversion,
                   const ElementRow<uint16_t>& to) {
   const hn::RebindToUnsigned<DF> d32;

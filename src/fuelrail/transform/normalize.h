@@ -30,7 +30,7 @@ class PixelWriter {
 
   // Writes from.height * from.width * 3 elements to `to`. float32 values equal ((x / 255) - mean) /
   // std with each operation rounded to float32 (torchvision's ToTensor and Normalize, bit for bit);
-  // float16 and bfloat16 are these values rounded to nearest even. Results are the same bits on
+  // float16 and bfloat16 are these values rounded to nearest even. Results are bit-identical on
   // every processor. Requires: from.channels == 3; `to` is aligned for the element type; no
   // overlap. Threads: any number at the same time.
   void write(ConstImageView from, bool flip_horizontal, bool flip_vertical, std::byte* to) const;

@@ -1,5 +1,5 @@
-// OpenCV's own results, from tests/golden/opencv (make.py there has the formula of the images), on
-// every instruction set.
+// Compares with OpenCV's results in tests/golden/opencv on every instruction set. (make.py there
+// has the formula of the images.)
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,13 +1,14 @@
 // Changes colours in place, by the formulas of torchvision.transforms.functional on uint8 tensors:
-// float32, every operation rounded, results clamped to [0, 255] and truncated. Results are the same
-// bits on every processor. All functions require 3 channels.
+// float32, every operation rounded, results clamped to [0, 255] and truncated. Results are
+// bit-identical on every processor. All functions require 3 channels.
 #pragma once
 
 #include "fuelrail/base/image_view.h"
 
 namespace fuelrail {
 
-// factor * x. Factor 0 gives black, 1 the image itself. Requires: factor >= 0, here and below.
+// factor * x. Factor 0 gives black, 1 the image itself. Requires, here and in the next two
+// functions: factor >= 0.
 void adjust_brightness(ImageView image, double factor);
 
 // factor * x + (1 - factor) * mean, where mean is the mean of the image's grey.

@@ -18,7 +18,7 @@ namespace {
 
 using testing::PlainImage;
 
-// torchvision's formulas, a pixel at a time, every operation in float32.
+// torchvision's formulas for one pixel, with every operation in float32.
 uint8_t to_level(float x) { return static_cast<uint8_t>(std::min(std::max(x, 0.0f), 255.0f)); }
 
 float grey_of(const uint8_t* p) {

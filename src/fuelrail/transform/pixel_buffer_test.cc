@@ -25,7 +25,8 @@ TEST(PixelBuffer, a_margin_is_memory_on_both_sides_of_each_row) {
   const ImageView view = buffer.resize({4, 5}, 3);
   EXPECT_EQ(view.size(), (Size{4, 5}));
   EXPECT_EQ(view.row_stride_bytes, (3 + 5 + 3) * 3);
-  std::fill(view.data - 3 * 3, view.row(3) + (5 + 3) * 3, uint8_t{1});  // ASan would say
+  std::fill(view.data - 3 * 3, view.row(3) + (5 + 3) * 3,
+            uint8_t{1});  // ASan reports a write outside
   EXPECT_EQ(view.data, buffer.resize({4, 11}).data + 3 * 3);
 }
 

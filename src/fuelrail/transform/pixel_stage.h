@@ -39,11 +39,12 @@ class PixelStage {
   PixelStage& operator=(PixelStage&&) = delete;
 
   // The size of the result for an input of this size. Default: the same size.
-  // The derived class must return at least 1 pixel a side, and the same result for the same size.
+  // The derived class must return a height and width of at least 1, and always the same result for
+  // the same size.
   virtual Size output_size(Size input) const { return input; }
 
-  // Whether `apply` changes one image in place instead of writing an input's result to an output.
-  // Default: false. If true, the derived class's output_size must return the input's size.
+  // Whether `apply` changes one image in place instead of reading `from` and writing `to`. Default:
+  // false. If true, the derived class's output_size must return the input's size.
   virtual bool in_place() const { return false; }
 
   // Writes every pixel of `to`, whose size is output_size(from.size()). Both images are RGB with 8

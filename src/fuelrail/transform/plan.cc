@@ -191,7 +191,7 @@ class Resolver {
       throw InvalidArgumentError(
           "a custom stage returns an invalid output size",
           {.expected = custom.stage->in_place() ? "the input's size, because it works in place"
-                                                : "at least 1 pixel a side",
+                                                : "a height and width of at least 1 pixel",
            .found = fmt::format("height {}, width {}", output.height, output.width)});
     }
     materialise_flips();

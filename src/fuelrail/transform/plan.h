@@ -1,5 +1,5 @@
-// The plan of what a list of transforms does to one image, made from the image's size and random
-// numbers before decoding.
+// The plan for one image: the steps that a list of transforms applies to it. It is made from the
+// image's size and random numbers before decoding.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,11 @@ struct CustomStep {
 // A step on decoded pixels in memory.
 using PixelStep = std::variant<ResampleStep, FlipStep, WarpStep, ColorStep, CustomStep>;
 
-// Runs `steps`, then `pixel_steps`, then the flips. Each step works on the result of the previous.
+// Runs `steps`, then `pixel_steps`, then the flips. Each step works on the result of the previous
+// step.
 struct Plan {
   // The crops, resizes, pads and flips before the first other transform. Only the pixels that they
-  // need are decoded. At least one step.
+  // need are decoded. There is at least one step.
   std::vector<ResampleStep> steps;
   std::vector<PixelStep> pixel_steps;
   bool flip_horizontal = false;
@@ -60,8 +61,8 @@ struct Plan {
 //   RandomRotation              0
 //   RandomAffine                0 (angle), 1, 2 (shift in x, y), 3 (scale), 4, 5 (shear in x, y)
 //   ColorJitter                 0, 1, 2 (order), 3, 4, 5, 6 (the four factors)
-// The order of ColorJitter: draw i swaps entry i of (brightness, contrast, saturation, hue) with an
-// entry from i on.
+// The order of ColorJitter: draw i swaps entry i of (brightness, contrast, saturation, hue) with
+// itself or a later entry.
 //
 // Requires: check(transforms) has passed; image is not empty. Lifetime: a plan with custom stages
 // points to the stages of `transforms`.
@@ -71,7 +72,7 @@ struct Plan {
 inline constexpr int64_t kMaxResizedPixels = 178'956'970;  // Pillow's limit for decoding
 Plan resolve(const Transforms& transforms, Size image, const Philox& random);
 
-// The same, but reuses the memory of `plan`.
+// As above, but reuses the memory of `plan`. `leader`: the number of the image field.
 void resolve(const Transforms& transforms, Size image, const Philox& random, Plan& plan,
              uint32_t leader = 0);
 

@@ -12,7 +12,7 @@ namespace fuelrail {
 // Keeps its memory between images. Threads: one runner for each thread.
 class PlanRunner {
  public:
-  // Runs the plan except its last flips, which PixelWriter does. `input` holds the pixels of
+  // Runs the plan except its last flips, which PixelWriter performs. `input` holds the pixels of
   // `input_box`, which must contain needed_input(plan.steps.front()).
   // Returns: an image of size plan.output, possibly `input` itself. Lifetime: until the next call.
   // Errors: those that custom stages throw.

@@ -12,7 +12,7 @@
 #include "fuelrail/testing/pillow_reference.h"
 
 #ifndef FUELRAIL_SANITIZED
-// g++ inlines one of the two and then misses it.
+// g++ inlines only one of the two operators, and then warns that they do not match.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 static std::atomic<int64_t> allocations = 0;
 void* operator new(size_t bytes) {

@@ -29,7 +29,7 @@ PlainImage noise(Size size, uint32_t seed) {
   return image;
 }
 
-// What the loader does with a plan; only what is needed is there.
+// Runs a plan as the loader does, on only the pixels that it needs.
 PlainImage execute(const Plan& plan, const PlainImage& image) {
   const Box needed = needed_input(plan.steps.front());
   EXPECT_TRUE(needed.inside(image.size));
@@ -45,7 +45,7 @@ PlainImage execute(const Plan& plan, const PlainImage& image) {
   return testing::flipped(to, plan.flip_horizontal, plan.flip_vertical);
 }
 
-// numpy.pad, and Image.crop where a side is negative.
+// As numpy.pad, and as Image.crop for negative margins.
 PlainImage windowed(const PlainImage& image, Box window, const Border& border) {
   PlainImage to(window.size());
   const auto place = [&](int64_t i, int64_t length) -> int64_t {
@@ -71,7 +71,8 @@ PlainImage windowed(const PlainImage& image, Box window, const Border& border) {
   return to;
 }
 
-// Adds the row's number to its pixels and mirrors a third of all samples: to be told from others.
+// Adds the row's number to its pixels and mirrors a third of all samples, so that its effect is
+// recognisable.
 class Shade final : public PixelStage {
  public:
   void apply(ConstImageView from, ImageView to, const StageRandom& random) const override {
@@ -99,8 +100,8 @@ class Halve final : public PixelStage {
   }
 };
 
-// One transform after the other on whole images. Each is resolved alone, with the draws of its
-// place in the list, to learn its random parameters; nothing is merged or commuted.
+// Applies one transform after another to whole images. Each is resolved separately, with the draws
+// of its index in the list, to get its random parameters. No steps are merged or reordered.
 PlainImage apply_one_by_one(const Transforms& transforms, PlainImage image, uint64_t position) {
   for (size_t i = 0; i < transforms.size(); ++i) {
     Transforms alone(i, HorizontalFlip{0.0});
@@ -231,7 +232,7 @@ TEST(Resolve, a_resize_of_a_resize_stays_two_steps) {
 }
 
 TEST(Resolve, padding_is_not_looked_through) {
-  // The second crop is larger: what the first one cut off stays black.
+  // The second crop is larger: the pixels that the first crop removed stay black.
   const Transforms transforms{CenterCrop{{10, 10}}, CenterCrop{{20, 20}}};
   const PlainImage image = noise({30, 30}, 1);
   const PlainImage to = execute(resolve_at(transforms, image.size, 0), image);
@@ -267,7 +268,7 @@ TEST(Resolve, flips_are_certain_at_one_and_never_at_zero) {
   EXPECT_FALSE(twice.flip_horizontal);
 }
 
-// Frozen: other numbers are other epochs for every user.
+// Frozen: different numbers would change the epochs of every user.
 TEST(Resolve, leaders_draw_apart_and_the_first_as_it_always_did) {
   const Transforms transforms{HorizontalFlip{}, RandomCrop{.size = {10, 10}}};
   const Philox random(7, 2, 12348);
@@ -325,7 +326,7 @@ TEST(Resolve, a_crop_with_margins_is_one_step_that_decodes_what_it_shows) {
   EXPECT_EQ(step.window.size(), (Size{32, 32}));
 }
 
-// (That what is needed suffices, Resampler's tests show: they hand over nothing else.)
+// (Resampler's tests show that these pixels suffice: they pass no others.)
 TEST(NeededInput, holds_every_row_with_a_weight_and_no_more_than_the_filter_touches) {
   RandomLists random(12);
   for (int i = 0; i < 3000; ++i) {
@@ -343,7 +344,7 @@ TEST(NeededInput, holds_every_row_with_a_weight_and_no_more_than_the_filter_touc
 
     const Box needed = needed_input(step);
     ASSERT_TRUE(needed.inside(image));
-    // Rows with a weight, by the definition.
+    // The rows that have a weight, according to the definition.
     int64_t first = step.box.height;
     int64_t last = -1;
     for (int64_t o = step.window.top; o < step.window.bottom(); ++o) {

@@ -1,5 +1,5 @@
 // exp, log, sine, cosine and Python's round(), using only additions, multiplications and divisions
-// of doubles. Unlike libm's, the results are the same bits on every processor and with every C
+// of doubles. Unlike libm's, the results are bit-identical on every processor and with every C
 // library. They determine crop boxes, so changing a result would change users' augmented epochs.
 #pragma once
 
@@ -23,7 +23,7 @@ SineCosine portable_sine_cosine(double degrees);
 // Requires: |x| < 2^52.
 double round_half_even(double x);
 
-// The same for a float, for pixels: a float of 2^23 or more has no fractional bits.
+// As above, for the float of a pixel. (A float of 2^23 or more has no fractional bits.)
 // Requires: |x| < 2^22.
 inline float round_half_even(float x) { return (x + 0x1.8p23f) - 0x1.8p23f; }
 

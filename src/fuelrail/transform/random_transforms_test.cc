@@ -1,4 +1,5 @@
-// What the random transforms draw: how often, within which bounds, and the same for ever.
+// The numbers that the random transforms draw: their frequency, their bounds, and that they never
+// change.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -142,8 +143,8 @@ TEST(RandomResizedCrop, draws_depend_on_the_place_in_the_list) {
   EXPECT_NE(only_step({crop}, image).box, only_step({HorizontalFlip{0}, crop}, image).box);
 }
 
-// Made by an independent program in Python (Philox from the paper, math.log, math.exp and round).
-// Frozen: a change here changes the augmented epochs of every user.
+// Computed by an independent program in Python (Philox from the paper, math.log, math.exp and
+// round). Frozen: a change here changes the augmented epochs of every user.
 TEST(RandomResizedCrop, boxes_of_fixed_seeds_never_change) {
   const Transforms transforms{RandomResizedCrop{.size = {224, 224}}, HorizontalFlip{0.5}};
   struct Golden {

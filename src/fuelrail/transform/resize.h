@@ -1,10 +1,10 @@
 // Resampling of 8-bit RGB images, equal to Pillow 13's `img.crop(box).resize(size, filter)` bit for
-// bit: weights are computed in double, normalised and rounded to fixed point with 22 bits; a
-// horizontal and a vertical pass are each rounded and clipped to uint8. The vertical pass comes
-// first if rows lost > max(0, 2 * columns lost), as in Pillow 13; Pillow 10 to 12 always begin with
-// the horizontal pass. Without antialias, results are within 1 level of torch's interpolate on
-// uint8 tensors. Integer arithmetic gives the same bits on every SIMD target and on the portable
-// one.
+// bit: weights are computed in double, normalised and rounded to fixed point with 22 bits; the
+// results of the horizontal and the vertical pass are each rounded and clipped to uint8. As in
+// Pillow 13, the vertical pass comes first if the number of rows decreases by more than max(0,
+// twice the decrease in columns); Pillow 10 to 12 always begin with the horizontal pass. Without
+// antialias, results are within 1 level of torch's interpolate on uint8 tensors. Integer arithmetic
+// makes the results bit-identical on every SIMD target and on the portable one.
 #pragma once
 
 #include <memory>

@@ -30,7 +30,7 @@ PlainImage noise(Size size, uint32_t seed) {
   return image;
 }
 
-// Hands the resampler only the input that the step needs, in a buffer of exactly that size.
+// Passes the resampler only the input that the step needs, in a buffer of exactly that size.
 PlainImage resample(Resampler& resampler, const PlainImage& image, const ResampleStep& step) {
   const Box needed = needed_input(step);
   EXPECT_TRUE(needed.inside(image.size));
@@ -62,7 +62,7 @@ std::string describe(const ResampleStep& step) {
   return out.str();
 }
 
-// Steps of every kind over images of up to `most` pixels a side.
+// Steps of every kind, on images with a height and width of up to `most` pixels.
 class RandomSteps {
  public:
   explicit RandomSteps(uint32_t seed) : random_(seed) {}
@@ -71,7 +71,7 @@ class RandomSteps {
     return static_cast<int64_t>(random_() % static_cast<uint64_t>(bound));
   }
   int64_t side(int64_t most) {
-    // Small sides often, large ones at times.
+    // Often a small height or width, sometimes a large one.
     const int64_t limit = std::min<int64_t>(most, int64_t{1} << (1 + below(12)));
     return 1 + below(limit);
   }
@@ -177,7 +177,7 @@ TEST(Resampler, window_beyond_the_scaled_image_is_black) {
   Resampler resampler;
   ResampleStep step{.box = {0, 0, 10, 12}, .scaled = {5, 6}, .window = {-3, -2, 11, 10}};
   EXPECT_EQ(resample(resampler, image, step), reference(image, step));
-  step.window = {5, 0, 4, 6};  // nothing of the image at all
+  step.window = {5, 0, 4, 6};  // no pixel of the image
   EXPECT_EQ(needed_input(step).size(), (Size{1, 1}));
   EXPECT_THAT(resample(resampler, image, step).bytes, ::testing::Each(0));
 }
@@ -217,13 +217,13 @@ TEST(Resampler, an_image_of_bright_rows_does_not_overflow) {
   testing::on_each_simd_target([&] {
     const PlainImage to = resample(
         resampler, image, {.box = whole(image.size), .scaled = {1, 1}, .window = {0, 0, 1, 1}});
-    // 40,000 rounded weights sum to a little more or less than 1: Pillow's result, too.
+    // The sum of 40,000 rounded weights differs slightly from 1, as in Pillow.
     EXPECT_EQ(
         to, reference(image, {.box = whole(image.size), .scaled = {1, 1}, .window = {0, 0, 1, 1}}));
   });
 }
 
-// tests/golden/resize: made by Pillow and torch, see make.py there.
+// tests/golden/resize has results of Pillow and torch, computed by make.py there.
 struct GoldenCase {
   std::string filter;
   Box box;

@@ -108,8 +108,8 @@ HWY_INLINE void change_pixels(uint8_t* pixels, int64_t count, Change change) {
   std::memcpy(pixels + 3 * i, last, rest);
 }
 
-// The sum over all pixels of `value(const Rgb&)`, a DI of integers from 0 to 255. The value of
-// black must be 0.
+// The sum over all pixels of `value(const Rgb&)`, which returns a vector of int32 lanes (tag DI),
+// each from 0 to 255. Requires: the value of black is 0.
 template <class Value>
 HWY_INLINE uint64_t sum_pixels(const uint8_t* pixels, int64_t count, Value value) {
   constexpr int64_t kChunk = int64_t{1} << 20;  // sums of a chunk fit in 32 bits

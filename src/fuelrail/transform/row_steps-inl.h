@@ -38,9 +38,9 @@ HWY_INLINE V8 reversed(V8 v) {
 }
 
 // Calls `take(first output pixel, first source pixel, levels of each channel...)` for each 16
-// pixels of the row. Outputs are ascending, because descending stores run at a third of the speed.
-// The levels are in the output's order. Requires: kChannels == row.channels. Returns: the first
-// output pixel of the remaining ones.
+// pixels of the row, in ascending order of outputs, because descending stores run at a third of the
+// speed. The levels are in the output's order. Requires: kChannels == row.channels. Returns: the
+// first output pixel that was not processed.
 template <int kChannels, class Take>
 HWY_INLINE int64_t for_each_step(const PixelRow& row, Take take) {
   int64_t x = 0;

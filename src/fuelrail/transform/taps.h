@@ -26,7 +26,7 @@ struct Axis {
   bool copies() const { return input == output && length == 0; }
 };
 
-// Requires: a step with a region uses antialias and not kNearest.
+// Requires: a step that has a region uses antialias, and not kNearest.
 Axis vertical_axis(const ResampleStep& step);
 Axis horizontal_axis(const ResampleStep& step);
 
@@ -43,7 +43,8 @@ struct Span {
 Span footprint(const Axis& axis, Span outputs);
 
 // The taps of a run of outputs. Output i of the run has the taps spans[i], in ascending order, and
-// spans[i].size() weights at weights[i * stride]. They sum to about 2^22, and each is below 2^23.
+// spans[i].size() weights at weights[i * stride]. The weights of an output sum to about 2^22, and
+// each is below 2^23.
 struct Taps {
   std::vector<Span> spans;
   std::vector<int32_t> weights;

@@ -142,13 +142,13 @@ class Checker {
   void require_center(const std::optional<std::array<double, 2>>& center) const {
     constexpr double kMost = 1e6;
     if (!center || (std::fabs((*center)[0]) <= kMost && std::fabs((*center)[1]) <= kMost)) return;
-    fail("center is out of range", fmt::format("x and y in pixels, up to {}", kMost),
+    fail("center is out of range", fmt::format("x and y in pixels, from -{0} to {0}", kMost),
          describe(*center));
   }
   void require_factors(const char* what, const std::array<double, 2>& range) const {
     if (range[0] >= 0 && range[0] <= range[1] && std::isfinite(range[1])) return;
     fail(fmt::format("{} is invalid", what),
-         "two finite numbers of at least 0, the smaller one first", describe(range));
+         "two finite numbers, both at least 0, the smaller one first", describe(range));
   }
   void require_side(const char* what, int64_t side, int64_t least) const {
     if (side >= least && side <= kMaxSide) return;
@@ -158,16 +158,16 @@ class Checker {
   void require_size(const char* what, Size size) const {
     const auto fits = [](int64_t side) { return side >= 1 && side <= kMaxSide; };
     if (fits(size.height) && fits(size.width)) return;
-    fail(fmt::format("{} is out of range", what), fmt::format("1 to {} pixels a side", kMaxSide),
-         describe(size));
+    fail(fmt::format("{} is out of range", what),
+         fmt::format("a height and width of 1 to {} pixels", kMaxSide), describe(size));
   }
   void require_range(const char* what, const std::array<double, 2>& range,
                      bool zero_allowed) const {
     const bool low_fits = zero_allowed ? range[0] >= 0 : range[0] > 0;
     if (low_fits && range[0] <= range[1] && range[1] > 0 && std::isfinite(range[1])) return;
     fail(fmt::format("{} is invalid", what),
-         fmt::format("two finite numbers {} 0, the smaller one first",
-                     zero_allowed ? "of at least" : "above"),
+         fmt::format("two finite numbers, both {} 0, the smaller one first",
+                     zero_allowed ? "at least" : "above"),
          describe(range));
   }
   void require_probability(double p) const {

@@ -1,5 +1,6 @@
-// The transforms of a loader, as plain values in a list, in any order. Names and meaning are those
-// of torchvision.transforms on uint8 tensors. `resolve` (plan.h) decides what they do to one image.
+// The transforms of a loader, as plain values in a list. They may be in any order, except that
+// Normalize must be last. Names and meaning are those of torchvision.transforms on uint8 tensors.
+// `resolve` (plan.h) decides what they do to one image.
 #pragma once
 
 #include <array>
@@ -15,9 +16,9 @@
 namespace fuelrail {
 
 // With `antialias` (Pillow's filters): bilinear = triangle, bicubic = Keys with a = -0.5, both
-// widened by the scale when the image shrinks. Without it (torchvision's filters on tensors): two
-// or four neighbours at any scale, bicubic = Keys with a = -0.75 and repeated edges. Nearest is
-// Pillow's in both cases.
+// widened by the scale when the image shrinks. Without it (torchvision's filters on tensors), at
+// any scale: bilinear = two neighbours in each direction, bicubic = four (Keys with a = -0.75,
+// edges repeated). Nearest is Pillow's in both cases.
 enum class Interpolation : uint8_t { kNearest, kBilinear, kBicubic };
 
 // The pixels beyond an image's edges: a colour; the edge pixels; the mirror image, which does not
@@ -77,9 +78,9 @@ struct Pad {
   Border border{};
 };
 
-// Adds margins and crops at a random place. With `pad_if_needed`, an image that is still n pixels
-// too narrow (then: too low) gets n more pixels on both sides, as in torchvision; without it,
-// `resolve` throws for such an image.
+// Adds margins and crops at a random place. With `pad_if_needed`, as in torchvision, an image that
+// is still n pixels too narrow gets n more pixels on the left and n on the right; the same applies
+// to its height, above and below. Without it, `resolve` throws for an image that is too small.
 struct RandomCrop {
   Size size;
   Margins padding{};
@@ -99,8 +100,8 @@ struct RandomRotation {
 };
 
 // Rotates clockwise, translates, scales and shears about `center`, and keeps the size. `translate`:
-// the largest shifts to either side as fractions of width and height; shifts are whole pixels.
-// `scale`: a range. `shear`: a range in degrees along x, then one along y.
+// the largest shifts in either direction, as fractions of width and height; shifts are whole
+// pixels. `scale`: a range. `shear`: a range in degrees along x, then one along y.
 struct RandomAffine {
   std::array<double, 2> degrees{};
   std::array<double, 2> translate{};
@@ -133,7 +134,7 @@ struct RandomGrayscale {
   double p = 0.1;
 };
 
-// A user's own transform (pixel_stage.h).
+// A transform written by the user (pixel_stage.h).
 struct CustomStage {
   std::shared_ptr<const PixelStage> stage;
 };
@@ -152,7 +153,7 @@ using Transforms = std::vector<Transform>;
 
 // Errors: InvalidArgumentError that names the transform, its index in the list and the value, for:
 // sizes below 1 or above 2^15, probabilities outside [0, 1], empty or negative ranges, a std that
-// is 0 or not finite, a Normalize that is not last, a CustomStage without a stage. Also
+// is 0 or not finite, a Normalize that is not last, a CustomStage without a stage.
 // InvalidArgumentError for more than kOperationsPerLeader transforms.
 void check(const Transforms& transforms);
 

@@ -52,7 +52,8 @@ void resample(benchmark::State& state) {
   label(state);
 }
 
-// Like in an epoch, every image has another box, so tables are recomputed and branches unpredicted.
+// As in an epoch, every image has a different box, so tables are recomputed and branches
+// unpredicted.
 void resample_random_crops(benchmark::State& state) {
   Pixels from({400, 500});
   Pixels to({224, 224});
@@ -96,7 +97,7 @@ void cv_warp(benchmark::State& state) {
   }
 }
 
-// There and back, 224 x 224.
+// To HLS and back, 224 x 224.
 void cv_hls(benchmark::State& state) {
   Pixels pixels({224, 224});
   for (auto _ : state) {
@@ -106,8 +107,8 @@ void cv_hls(benchmark::State& state) {
   }
 }
 
-// As in an epoch: every image has another size and crop, so tables are new. Argument:
-// interpolation.
+// As in an epoch, every image has a different size and crop, so tables are computed for each.
+// Argument: interpolation.
 void cv_resize_random_crops(benchmark::State& state) {
   Pixels from({400, 500});
   Pixels to({224, 224});
@@ -132,7 +133,8 @@ void resolve_random_crop(benchmark::State& state) {
   }
 }
 
-// 256 images of 224 x 224 into a batch: beyond the caches. Arguments: dtype, layout, flip.
+// 256 images of 224 x 224 into a batch, which is larger than the caches. Arguments: dtype, layout,
+// flip.
 void write_pixels(benchmark::State& state) {
   PixelFormat format{static_cast<DType>(state.range(0)), static_cast<ImageLayout>(state.range(1))};
   if (format.dtype != DType::kUint8) {
@@ -151,7 +153,7 @@ void write_pixels(benchmark::State& state) {
   label(state);
 }
 
-// A list's steps behind the decoding, on 224 x 224 pixels, random numbers new for every image.
+// A list's steps after the decoding, on 224 x 224 pixels, with new random numbers for every image.
 void pixel_steps(benchmark::State& state, const Transforms& transforms) {
   Pixels from({224, 224});
   PlanRunner runner;

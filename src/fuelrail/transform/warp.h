@@ -9,8 +9,8 @@
 
 namespace fuelrail {
 
-// Maps an output pixel to the input coordinates that it shows, both as (x, y) of pixel centres,
-// relative to the middle of their image:
+// Maps an output pixel (x, y) to the input coordinates (x', y') that it shows. Both refer to pixel
+// centres, relative to the middle of their image:
 //   x' = m[0] x + m[1] y + m[2],  y' = m[3] x + m[4] y + m[5]
 using Matrix = std::array<double, 6>;
 
@@ -43,7 +43,7 @@ Size expanded_size(const Matrix& matrix, Size image);
 // Coordinates are rounded to 2^-16 pixels. Bilinear equals torch's grid_sample
 // (align_corners=False) with torchvision's fill: ((sum of weight * pixel inside) - fill) * (sum of
 // weights inside) + fill, in float32, rounded to nearest even. kEdge equals grid_sample's padding
-// "border". Results are the same bits on every processor. Requires: to.size() == step.output; 3
+// "border". Results are bit-identical on every processor. Requires: to.size() == step.output; 3
 // channels; no overlap; PixelBuffer::kReadableBehind readable bytes after `from`.
 void warp(ConstImageView from, const WarpStep& step, ImageView to);
 

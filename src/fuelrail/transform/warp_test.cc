@@ -23,7 +23,7 @@ PlainImage noise(Size size, uint32_t seed) {
   return image;
 }
 
-// `warp` may read behind its input.
+// `warp` may read after its input.
 PlainImage warped(const PlainImage& image, const WarpStep& step) {
   PixelBuffer buffer;
   const ImageView from = buffer.resize(image.size);
@@ -123,7 +123,7 @@ TEST(Warp, no_turn_is_the_image_and_quarter_turns_move_pixels) {
     EXPECT_EQ(turned(0), image);
     EXPECT_EQ(turned(720), image);
     EXPECT_EQ(turned(180), testing::flipped(image, true, true));
-    // Clockwise: what was on the left is on top.
+    // Clockwise: the left edge becomes the top edge.
     EXPECT_EQ(turned(90), testing::flipped(testing::transposed(image), true, false));
     EXPECT_EQ(turned(-90), testing::flipped(testing::transposed(image), false, true));
   }

@@ -71,5 +71,5 @@ def test_a_cut_file_is_not_a_shorter_dataset(packed: pathlib.Path) -> None:
 def test_a_use_of_sidecars_that_there_is_not_is_refused(packed: pathlib.Path) -> None:
     with pytest.raises(fr.InvalidArgumentError, match=r"sidecar.*is invalid"):
         fr.open(packed, sidecar="none")  # type: ignore[arg-type]
-    with pytest.raises(fr.InvalidArgumentError, match="`sidecar` does not apply"):
+    with pytest.raises(fr.InvalidArgumentError, match="`sidecar` cannot be given"):
         fr.open(fr.open(packed), sidecar="ignore")

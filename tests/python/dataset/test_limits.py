@@ -59,11 +59,11 @@ def bmp(height: int, width: int) -> bytes:
 
 
 BAD = {
-    "scans": (jpeg(SIDE, 490), "visit its blocks too often"),
+    "scans": (jpeg(SIDE, 490), "process its blocks too often"),
     "jpeg": (jpeg(SIDE, 0)[:300], "one bit for each of 2765569 blocks"),
     "png": (png(SIDE, SIDE), "deflate expands a byte to at most 1032"),
     "bmp": (bmp(-SIDE, SIDE), "expected at least 530670054 bytes"),
-    "side": (png(1, 65536), "at most 65535 pixels a side"),
+    "side": (png(1, 65536), "a height and width of at most 65535 pixels"),
     "pixels": (png(60000, 60000), "max_pixels"),
 }
 
@@ -229,7 +229,7 @@ def test_lost_bits_and_lost_alpha_are_said_once_a_loader(
         texts = [str(one.message) for one in said]
         assert len(texts) == 2
         assert f"{data.place(1).path}: record 1, offset" in texts[0]
-        assert "16 bits a channel, of which only the upper 8 are kept" in texts[0]
+        assert "16 bits per channel, of which only the upper 8 are kept" in texts[0]
         assert f"{data.place(2).path}: record 2, offset" in texts[1]
         assert "may have an alpha channel, which is dropped" in texts[1]
     with warnings.catch_warnings():

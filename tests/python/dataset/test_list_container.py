@@ -131,11 +131,11 @@ def test_what_is_wrong_is_said(listed: pathlib.Path, record_file: pathlib.Path) 
     (listed / "empty.lst").write_text("\n")
     with pytest.raises(fr.CorruptError, match="the list has no images"):
         fr.open(listed / "empty.lst")
-    with pytest.raises(ValueError, match="only a list of images takes a root"):
+    with pytest.raises(ValueError, match="`root` can be given only for a list of images"):
         fr.open(record_file, root=listed)
-    with pytest.raises(ValueError, match="`root` does not apply to an open dataset"):
+    with pytest.raises(ValueError, match="`root` cannot be given for a dataset that is already"):
         fr.open(fr.open(record_file), root=listed)
-    with pytest.raises(ValueError, match="take a schema"):
+    with pytest.raises(ValueError, match="a schema can be given only for"):
         fr.open(listed / "lists/all.lst", schema="class_folders")
 
 
@@ -154,7 +154,7 @@ def test_the_command_takes_lists(listed: pathlib.Path) -> None:
     assert run("verify", file).returncode == 0
     refused = run("info", str(listed / "photos"))
     assert refused.returncode == 2
-    assert "only a list of images takes a root" in refused.stderr
+    assert "`root` can be given only for a list of images" in refused.stderr
 
 
 def test_the_format_page_says_what_is_read(tmp_path: pathlib.Path) -> None:

@@ -73,7 +73,7 @@ def test_copies_of_what_cannot_change_are_itself(record_file: pathlib.Path) -> N
 
 def test_a_sample_that_is_pickled_says_what_to_pickle(record_file: pathlib.Path) -> None:
     sample = fr.open(record_file)[3]
-    with pytest.raises(TypeError, match=r"cannot be pickled.*Pickle its values"):
+    with pytest.raises(TypeError, match=r"cannot be pickled.*Pickle the values"):
         pickle.dumps(sample)
     values = {name: sample[name] for name in sample.fields}
     assert pickle.loads(pickle.dumps(values)) == values
@@ -196,7 +196,7 @@ def test_a_started_loader_says_what_to_send_instead(tiny_file: pathlib.Path) -> 
     pickle.dumps(loader)
     next(iterator)
     for duplicate in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(fr.StateError, match=r"started cannot.*send `loader\.state_dict\(\)`"):
+        with pytest.raises(fr.StateError, match=r"started cannot.*pass its `state_dict\(\)`"):
             duplicate(loader)
     loader.close()
     with pytest.raises(fr.StateError, match="closed"):

@@ -230,5 +230,5 @@ def test_records_of_bytes_are_answered_with_how_to_get_them(tmp_path: pathlib.Pa
     ]
     for load in (fr.Loader, fr.torch.DataLoader, fr.torch.MapDataset):
         for fields in (["data"], ["index"]):
-            with pytest.raises(fr.InvalidArgumentError, match="Leave `transforms` out"):
+            with pytest.raises(fr.InvalidArgumentError, match="Omit `transforms`"):
                 load(file, fields=fields, transforms=[fr.transforms.HorizontalFlip()])

@@ -83,7 +83,7 @@ def test_parts_that_cannot_be_are_refused(folder: pathlib.Path, tmp_path: pathli
     for options, message in (
         ({"nsplit": 32}, "`nsplit` exceeds the number of images"),
         ({"nsplit": 2, "part": 2}, "`part` is out of range"),
-        ({"nsplit": 2, "split": {"a": 0.5}}, "`split` and `nsplit` exclude each other"),
+        ({"nsplit": 2, "split": {"a": 0.5}}, "`split` and `nsplit` cannot be combined"),
     ):
         with pytest.raises(fr.InvalidArgumentError, match=message):
             fr.pack(folder, tmp_path / "x.rec", **options)

@@ -158,7 +158,7 @@ def test_other_options_begin_anew_with_a_word(folder: pathlib.Path, tmp_path: pa
     with pytest.raises(KeyboardInterrupt):
         fr.pack(folder, tmp_path / "x.rec", resume=True, progress=stop)
     assert {path.name for path in tmp_path.iterdir()} == {"x.rec.journal.partial", "x.rec.partial"}
-    with pytest.warns(fr.FuelrailWarning, match="other options.*packing starts over"):
+    with pytest.warns(fr.FuelrailWarning, match="different options.*packing starts over"):
         fr.pack(folder, tmp_path / "x.rec", resize=40, resume=True)
     fr.pack(folder, tmp_path / "y.rec", resize=40)
     assert (tmp_path / "x.rec").read_bytes() == (tmp_path / "y.rec").read_bytes()

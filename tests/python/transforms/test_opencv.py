@@ -116,7 +116,7 @@ def test_images_of_any_length_are_resized_by_nearest_and_copied(shape):
 
 @pytest.mark.parametrize("interp", range(1, 5))
 def test_sums_of_images_that_are_too_long_are_refused(interp):
-    said = f"at most 1048576 pixels a side, found height 1, width {LONG}. .* nearest interpolation"
+    said = f"of at most 1048576 pixels, found height 1, width {LONG}. .* nearest interpolation"
     with pytest.raises(fr.UnsupportedError, match=said):
         imresize(np.zeros((1, LONG, 1), np.uint8), 10, 1, interp)
 

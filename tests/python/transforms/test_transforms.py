@@ -191,7 +191,7 @@ def test_a_dataclass_that_is_not_ours_is_refused_when_it_is_made() -> None:
         ("Sharpness", "Known: CenterCrop"),
         ("GaussianBlur", "`batch_transforms`"),
         ("Compose", "`transforms` is a list"),
-        ("ToTensor", "Leave it out"),
+        ("ToTensor", "Omit it"),
     ],
 )
 def test_a_mistyped_name_suggests_the_nearest(name: str, hint: str) -> None:
@@ -204,7 +204,7 @@ def another_librarys(module: str, name: str) -> object:
 
 
 OWN_CALLS = (
-    "on whole batches, in `batch_transforms`, or on samples, in the `__getitem__` of a subclass of "
+    "to whole batches, in `batch_transforms`, or to samples, in the `__getitem__` of a subclass of "
     "`fuelrail.torch.MapDataset`"
 )
 
@@ -213,15 +213,15 @@ OWN_CALLS = (
     ("module", "name", "whose", "remedy"),
     [
         ("torchvision.transforms.v2._geometry", "RandomHorizontalFlip", "torchvision's",
-         f"Use fuelrail.transforms.HorizontalFlip instead, or call it yourself: {OWN_CALLS}."),
+         f"Use fuelrail.transforms.HorizontalFlip instead, or apply it yourself: {OWN_CALLS}."),
         ("albumentations.augmentations.crops.transforms", "RandomResizedCrop", "albumentations'",
-         f"Use fuelrail.transforms.RandomResizedCrop instead, or call it yourself: {OWN_CALLS}."),
+         f"Use fuelrail.transforms.RandomResizedCrop instead, or apply it yourself: {OWN_CALLS}."),
         ("albumentations.augmentations.blur.transforms", "MedianBlur", "albumentations'",
-         f"Call it yourself: {OWN_CALLS}."),
+         f"Apply it yourself: {OWN_CALLS}."),
         ("albumentations.core.composition", "Compose", "albumentations'",
-         f"Call it yourself: {OWN_CALLS}."),
+         f"Apply it yourself: {OWN_CALLS}."),
         ("torchvision.transforms.transforms", "ToTensor", "torchvision's",
-         "Leave it out: by default, images are floats from 0 to 1."),
+         "Omit it: by default, images are floats from 0 to 1."),
     ],
 )  # fmt: skip
 def test_a_transform_of_another_library_says_whose_it_is_and_where_it_goes(

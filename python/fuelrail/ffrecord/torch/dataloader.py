@@ -22,7 +22,7 @@ _STATE_KEYS = {"step", "order", "batches", "rng", "reuses", "epoch"}
 
 
 class StepError(InvalidArgumentError, AssertionError):
-    """The loader cannot start at the step, or has no steps."""
+    """The step is out of range, or the loader has no steps."""
 
 
 class _OneByOne:
@@ -51,13 +51,16 @@ class _Begin:
     rng: list[torch.Tensor]
     """The states of the loader's generators."""
     reuses: bool
-    """Persistent workers already run. Torch draws a seed only for new workers."""
+    """Whether persistent workers were already running. Torch draws a seed only for new workers."""
     order: int | None = None
     """The CRC-32 of the skipped batches, if the epoch is resumed."""
 
 
 class _Epoch(Iterator[Any]):
-    """torch's iterator with a count. It keeps the workers alive, so the loader does not hold it."""
+    """torch's iterator, with a count of the batches taken.
+
+    torch's iterator keeps the workers alive, so the loader keeps no reference to it.
+    """
 
     def __init__(self, loader: DataLoader, batches: Any, token: object) -> None:
         self._loader = weakref.ref(loader)
@@ -93,11 +96,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     ...         return [record.size for record in data]
     >>> loader = fuelrail.ffrecord.torch.DataLoader(Sizes("train.ffr"), batch_size=4, shuffle=True)
     >>> loader.set_step(1)             # every epoch from now on skips its first batch
-    >>> state = loader.state_dict()    # also within an epoch; another loader can resume there
+    >>> state = loader.state_dict()    # at any time; a new loader can resume from it
     >>> loader.load_state_dict(state)
 
     A `fuelrail.ffrecord.torch.Dataset` gets the list of a batch's indices, and `collate_fn` gets
-    its result. Other datasets are used as by torch. Worker processes may use any start method.
+    its result. Other datasets are read as in torch's DataLoader. Worker processes may use any start
+    method.
     """
 
     def __init__(
@@ -120,19 +124,20 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         skippable: bool = True,
         **torch_options: Any,
     ) -> None:
-        """The arguments are torch's. Others (multiprocessing_context, pin_memory_device, in_order)
-        are passed to torch by name. prefetch_factor: ignored without worker processes. skippable:
-        whether `set_step` and `state_dict` may be called; they require batches (`batch_size` or
-        `batch_sampler`).
+        """All arguments except `skippable` are torch's. torch_options: torch's other arguments
+        (multiprocessing_context, pin_memory_device, in_order). prefetch_factor: ignored if
+        `num_workers` is 0. skippable: whether `set_step` and `state_dict` may be called, which
+        requires a `batch_size` or a `batch_sampler`.
 
-        Errors: StepError (also an AssertionError) for `skippable` without batches; torch's.
+        Errors: StepError (also an AssertionError) if `skippable` is true and there is neither a
+        `batch_size` nor a `batch_sampler`; those of torch's DataLoader.
         """
         if num_workers > 0:
             torch_options["prefetch_factor"] = prefetch_factor
         batched = batch_size is not None or batch_sampler is not None
         if skippable and not batched:
             raise StepError(
-                "a loader without batches has no steps",
+                "a loader without `batch_size` and `batch_sampler` has no steps",
                 remedy="Pass `skippable=False`, or a `batch_size`",
             )
         if isinstance(dataset, Dataset) and not batched:
@@ -158,7 +163,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._skipped: SkippedBatches | None = None
         if skippable:
             self._skipped = SkippedBatches(self.batch_sampler)
-            # torch forbids setting it, because its other attributes come from the old one.
+            # torch forbids setting `batch_sampler` now, because other attributes depend on it.
             object.__setattr__(self, "batch_sampler", self._skipped)
         self._resumed: _Begin | None = None  # if set, `step` is for one epoch only
         self._running: object = None  # identifies the epoch that started last
@@ -166,11 +171,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._taken = 0
 
     def set_step(self, step: int) -> None:
-        """Skips the first `step` batches of every epoch that starts from now on, until another
-        step is set. `len` does not count them.
+        """Skips the first `step` batches of every epoch that starts from now on, until a different
+        step is set. `len` does not count the skipped batches.
 
-        Their records are not read, but their indices are drawn: with the same generator, the other
-        batches are as in the complete epoch. All batches may be skipped.
+        The records of skipped batches are not read, but their indices are drawn. With the same
+        generator, the remaining batches are therefore those of the complete epoch. All batches may
+        be skipped.
 
         Errors: StepError (also an AssertionError) unless 0 <= step <= the number of batches, and
         for a loader that is not skippable; TypeError for datasets without a length.
@@ -190,12 +196,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._resumed = None
 
     def state_dict(self) -> dict[str, Any]:
-        """Returns the number of batches taken in this epoch, and the states that the random
-        generators had at the start of the epoch.
+        """Returns the state for `load_state_dict`: the number of batches taken in this epoch, and
+        the state of each random generator at the start of the epoch.
 
-        The generators are `generator`, or torch's global CPU generator without one; and, if a
-        sampler was passed, its `generator`, or the global one if it has none. A sampler's `epoch`
-        (torch's DistributedSampler) is included.
+        The generators are the loader's `generator` and, if a sampler was passed, the sampler's
+        `generator`. If either has none, torch's global CPU generator is used in its place. If the
+        sampler has an `epoch`, like torch's DistributedSampler, the state includes it.
 
         Errors: StepError for a loader that is not skippable; TypeError for datasets without a
         length.
@@ -207,7 +213,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         taken = self._taken if self._running is not None else 0
         if taken and self.num_workers > 0 and not getattr(self, "in_order", True):
             raise StepError(
-                "with `in_order=False` an epoch has no steps",
+                "the state cannot be saved within an epoch if `in_order=False`",
                 remedy="Remove `in_order=False`, or save the state between epochs",
             )
         step = skipped.step + taken
@@ -224,13 +230,13 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Makes the next epoch continue where `state` was saved. Later epochs are complete.
 
-        At the start of the epoch, the generators that `state_dict` names get their saved states.
-        The skipped batches are compared with those taken before. If they differ, the first batch
-        raises OrderError (a StateError); this happens if a sampler draws from other generators
-        (Python's or NumPy's). Persistent workers are restarted.
+        At the start of that epoch, the generators (see `state_dict`) are reset to their saved
+        states. The batches that it skips are compared with those taken before the state was saved.
+        If they differ, the first batch raises OrderError (a StateError); this happens if a sampler
+        draws from Python's or NumPy's generators. Persistent workers are restarted.
 
-        Errors: InvalidArgumentError for a state of another version, or with another number of
-        batches or of generators.
+        Errors: InvalidArgumentError if the state has an unknown version, or if its number of
+        batches or of generators is not that of this loader.
         """
         self._skippable()
         if not isinstance(state, dict) or state.get("version") != _STATE_VERSION:
@@ -247,18 +253,18 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         length = self._whole_length()
         if state["batches"] != length:
             raise InvalidArgumentError(
-                "the state is for another number of batches",
+                "the state is for a different number of batches",
                 expected=f"{length}",
                 found=shown(state["batches"]),
-                remedy="Use the dataset and the batch size of the loader that saved it",
+                remedy="Use the dataset and the batch size of the loader that saved the state",
             )
         generators = len(self._generators())
         if len(state["rng"]) != generators:
             raise InvalidArgumentError(
-                "the state is for another number of random generators",
+                "the state is for a different number of random generators",
                 expected=f"{generators}",
                 found=shown(len(state["rng"])),
-                remedy="Use a `generator` and a sampler like those of the loader that saved it",
+                remedy="Pass a `generator` and a sampler as to the loader that saved the state",
             )
         self.set_step(state["step"])
         self._resumed = _Begin(list(state["rng"]), state["reuses"], state["order"])
@@ -271,7 +277,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         if self._skipped is None:
             return super().__iter__()
         if self._running is not None and self._resumed is not None:
-            self._whole_again()  # the resumed epoch was left early
+            self._whole_again()  # the resumed epoch was not finished
         self._skipped.rewound = {}
         self._skipped.expected = None
         if self._resumed is None:
@@ -310,7 +316,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         return self._skipped
 
     def _epoch_sampler(self) -> Any:
-        """Returns the sampler or the user's batch sampler, whichever has `set_epoch`."""
+        """Returns the sampler or batch sampler that has `set_epoch`; None if neither has it."""
         for sampler in (self.sampler, self._skippable().batch_sampler):
             if hasattr(sampler, "set_epoch"):
                 return sampler
@@ -321,8 +327,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             return len(self._skippable().batch_sampler)
         except TypeError:
             raise ArgumentTypeError(
-                "the dataset or its sampler has no length, so it has no steps",
-                remedy="Define `__len__`, or count the samples where they are created",
+                "the number of batches in an epoch is unknown, because the dataset or its sampler "
+                "has no length",
+                remedy="Define `__len__`, or let the dataset itself count and skip samples",
             ) from None
 
     def _begin(self) -> _Begin:
@@ -345,7 +352,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
 
 def _draws(sampler: Any) -> bool:
-    """Whether a sampler may draw from a generator that continues from epoch to epoch."""
+    """Whether a sampler may draw from a generator that is not reseeded for each epoch."""
     steady = (
         torch.utils.data.SequentialSampler,
         torch.utils.data.DistributedSampler,

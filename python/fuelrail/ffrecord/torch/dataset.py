@@ -1,4 +1,4 @@
-"""Datasets that are indexed by a list and read a batch at once."""
+"""Datasets that are indexed by a list of indices and read a whole batch at once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
     """
 
     def __init__(self, fnames: Names, check_data: bool = True) -> None:
-        """fnames, check_data, errors: as for `fuelrail.ffrecord.FileReader`."""
+        """fnames, check_data: as for `fuelrail.ffrecord.FileReader`.
+
+        Errors: those of `FileReader`.
+        """
         self.fnames = fnames
         self.reader = FileReader(fnames, check_data)
 
@@ -51,17 +54,17 @@ class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
     def __getitem__(self, indices: Any) -> Any:
         """Returns the samples of a batch: the result of `process`.
 
-        indices: a list or a tuple. Errors: ArgumentTypeError for another type; those of
+        indices: a list or a tuple. Errors: ArgumentTypeError for any other type; those of
         `FileReader.read`.
         """
         return self.process(_batch(indices), self.reader.read(indices))
 
     def __getitems__(self, indices: Sequence[int]) -> Any:
-        """Called by torch's DataLoader."""
+        """Returns the samples of a batch. torch's DataLoader calls this method."""
         return self[list(indices)]
 
     def process(self, indices: Sequence[int], data: list[Record]) -> Any:
-        """Override it to return a list of samples, one for each record."""
+        """Converts records to samples. Subclasses return a list with one sample for each record."""
         raise NotImplementedError("subclass Dataset and override `process`")
 
     def __add__(self, other: Any) -> ConcatDataset:  # type: ignore[override]
@@ -69,7 +72,7 @@ class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
 
 
 class Subset(Dataset):
-    """The samples at some indices of a dataset; it is indexed by a list too."""
+    """The samples at the given indices of a dataset. Like the dataset, it is indexed by a list."""
 
     def __init__(self, dataset: Dataset, indices: Sequence[int]) -> None:
         self.dataset = dataset
@@ -83,10 +86,12 @@ class Subset(Dataset):
 
 
 class ConcatDataset(Dataset):
-    """Joined datasets; each reads its part of a batch at once."""
+    """Several datasets joined into one. Each dataset reads its part of a batch at once."""
 
     def __init__(self, datasets: Iterable[Dataset]) -> None:
-        """Errors: DatasetKindError (also an AssertionError) for an empty list or other datasets."""
+        """Errors: DatasetKindError (also an AssertionError) for an empty list, and for an item that
+        is not a `fuelrail.ffrecord.torch.Dataset`.
+        """
         self.datasets = list(datasets)
         if not self.datasets:
             raise DatasetKindError("the list of datasets is empty")
@@ -103,11 +108,11 @@ class ConcatDataset(Dataset):
         return self.cumulative_sizes[-1]
 
     def __getitem__(self, indices: Any) -> list[Any]:
-        """Returns the samples in the order of `indices`, which may be repeated or negative.
+        """Returns the samples in the order of `indices`. Indices may be repeated or negative.
 
         Errors: BatchRangeError (an IndexError and a ValueError).
         """
-        parts: dict[int, list[tuple[int, int]]] = {}  # by dataset: (place in batch, its index)
+        parts: dict[int, list[tuple[int, int]]] = {}  # for each dataset: (place in batch, index)
         batch = _batch(indices)
         for place, index in enumerate(batch):
             number = place_of(index, len(self), "sample", kind=BatchRangeError)
@@ -129,6 +134,6 @@ def _batch(indices: Any) -> Sequence[Any]:
         "indices must be a list of index",
         expected="a list or a tuple",
         found=typed(indices),
-        remedy="Write `dataset[[3]]` for one sample; to join datasets, use ConcatDataset of "
-        "fuelrail.ffrecord.torch",
+        remedy="Write `dataset[[3]]` for one sample. To join datasets, use "
+        "fuelrail.ffrecord.torch.ConcatDataset",
     )

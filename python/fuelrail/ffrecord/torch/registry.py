@@ -1,4 +1,4 @@
-"""Finds the readers of an object."""
+"""A base class that finds the FileReaders in an object's attributes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["ReaderRegistry"]
 
 
 class ReaderRegistry:
-    """Finds the readers in its attributes: directly, in lists, tuples, sets and dicts, and in
-    every ReaderRegistry and PackedFolder there.
+    """A base class that finds the FileReaders in an object's attributes. The search includes lists,
+    tuples, sets, dicts, and every ReaderRegistry and PackedFolder in them.
 
-    Each call searches the present attributes, so deleted or replaced readers are not found.
+    Each call searches the current attributes, so deleted or replaced readers are not found.
     """
 
     def ffreaders(self) -> list[FileReader]:

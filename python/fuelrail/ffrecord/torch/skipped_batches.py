@@ -1,4 +1,4 @@
-"""A batch sampler that starts at any step, and checks that the epoch's order is the same again."""
+"""A batch sampler that starts at any step, and checks that a resumed epoch has the same order."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ __all__ = ["OrderError", "SkippedBatches", "set_states"]
 
 
 class OrderError(StateError):
-    """The epoch cannot be resumed: its batches come in another order."""
+    """The epoch cannot be resumed, because the order of its batches has changed."""
 
 
 class Order:
-    """Identifies the batches of an epoch so far, by a CRC-32 after each batch."""
+    """Records the order of an epoch's batches. After each batch, it keeps the CRC-32 of all batches
+    so far.
+    """
 
     def __init__(self, known: bool = True) -> None:
-        """known: False records nothing, for a sampler whose state cannot be saved."""
+        """known: False = record nothing, for a sampler whose state cannot be saved."""
         self._behind = array.array("I", [0])
         self._known = known
 
     def add(self, batch: Any) -> None:
-        """Adds a batch. If its items cannot be compared by value, recording stops for good."""
+        """Adds a batch. If its items cannot be compared by value, recording ends."""
         if not self._known:
             return
         try:
@@ -40,7 +42,7 @@ class Order:
             self._behind.append(zlib.crc32(text, self._behind[-1]))
 
     def behind(self, batches: int) -> int | None:
-        """Returns the CRC-32 after this number of batches; None if it is unknown."""
+        """Returns the CRC-32 of the first `batches` batches, or None if it is unknown."""
         return self._behind[batches] if batches < len(self._behind) else None
 
 
@@ -58,11 +60,11 @@ def _plain(item: Any) -> Any:
 
 
 class SkippedBatches:
-    """A batch sampler without its first `step` batches. These are still drawn, so that random
-    numbers continue as in a complete epoch.
+    """Skips the first `step` batches of a batch sampler. The skipped batches are still drawn, so
+    that random numbers continue as in a complete epoch.
 
-    The batch sampler's iterator is created when the first batch is requested, once per epoch. So it
-    does not matter whether the sampler draws random numbers in `__iter__` or at its first batch.
+    The batch sampler's iterator is created once per epoch, when the first batch is requested. So it
+    does not matter whether the sampler draws random numbers in `__iter__` or for its first batch.
     (Torch calls `iter` before it draws the workers' seed, and again if it starts workers.)
     """
 
@@ -71,16 +73,15 @@ class SkippedBatches:
         self.step = 0
         self.order = Order()  # of the current epoch
         self.expected: int | None = None
-        """The CRC-32 that the order must have after the skipped batches."""
+        """The CRC-32 that the skipped batches must have. None = do not check them."""
         self.rewound: dict[torch.Generator, torch.Tensor] = {}
-        """The states to which the generators are reset before the first batch of the next epoch,
-        whatever was drawn from them before.
-        """
+        """The state that each generator gets just before the next epoch's first batch is drawn."""
 
     def __iter__(self) -> Iterator[Any]:
         set_states(self.rewound)
         self.rewound = {}
-        order = self.order = Order(_has_length(self.batch_sampler))  # endless samplers have none
+        # An endless sampler has no length.
+        order = self.order = Order(_has_length(self.batch_sampler))
         batches = iter(self.batch_sampler)
         for batch in itertools.islice(batches, self.step):
             order.add(batch)
@@ -94,17 +95,17 @@ class SkippedBatches:
         if expected is None or order.behind(self.step) == expected:
             return
         raise OrderError(
-            "the epoch's batches are in another order than when the state was saved",
-            found="other batches before the step to resume",
-            remedy="Let the sampler draw from torch's global generator, or from a torch.Generator "
-            "in its `generator` attribute; otherwise start with a complete epoch",
+            "the order of the batches has changed since the state was saved",
+            found="different batches before the saved step",
+            remedy="Let the sampler draw from torch's global generator or from a torch.Generator "
+            "in its `generator` attribute, or start with a complete epoch",
         )
 
     def __len__(self) -> int:
         return len(self.batch_sampler) - self.step
 
     def __getattr__(self, name: str) -> Any:
-        if name == "batch_sampler":  # `copy` asks before __init__
+        if name == "batch_sampler":  # `copy` reads attributes before __init__ sets them
             raise AttributeError(name)
         return getattr(self.batch_sampler, name)
 

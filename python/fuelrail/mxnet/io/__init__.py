@@ -16,7 +16,7 @@ from fuelrail.mxnet.io.image_record import (
 from fuelrail.mxnet.io.input_split import InputSplit, InputSplitShuffle
 from fuelrail.mxnet.io.threaded_iter import ThreadedIter
 
-# Older iterators, deprecated in MXNet, that return the same batches.
+# MXNet's names for older, deprecated iterators that return the same batches.
 ImageRecordIter_v1 = ImageRecordIter
 ImageRecordUInt8Iter_v1 = ImageRecordUInt8Iter
 

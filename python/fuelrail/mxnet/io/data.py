@@ -27,10 +27,10 @@ def _reduction(name: str) -> Callable[..., NDArray]:
         return reduced
 
     reduce.__name__ = name
-    reduce.__doc__ = f"""NumPy's `{name}`.
+    reduce.__doc__ = f"""Computes NumPy's `{name}`.
 
-    Returns: an NDArray, without dimensions if all elements are reduced (`asscalar` or `float` read
-    it); `out` itself if it is given.
+    Returns: `out` if it was passed, else a new NDArray. If all elements are reduced, it has no
+    dimensions; read it with `asscalar` or `float`.
     """
     return reduce
 
@@ -40,10 +40,10 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     The source is anything that NumPy or DLPack accepts. `asnumpy()`, DLPack
     (`torch.from_dlpack(array)`) and NumPy's `__array__` export the array. Operators and NumPy's
-    ufuncs accept it and return an NDArray with NumPy's values and types (a comparison returns
-    bools, where MXNet returns floats). NumPy's other functions accept it too. It is hashed by
-    identity. A batch's memory is kept, unchanged, as long as one of its arrays or an object made
-    from one exists.
+    ufuncs accept an NDArray and return one with NumPy's values and types (a comparison returns
+    bools; MXNet returns floats). NumPy's other functions accept an NDArray as well. An NDArray is
+    hashed by identity. The memory of a batch is kept unchanged as long as one of its arrays, or an
+    object created from one, exists.
     """
 
     __slots__ = ("_source",)
@@ -86,7 +86,7 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def context(self) -> str:
-        """The device that has the memory: "cpu(0)"."""
+        """The device of the memory, always "cpu(0)"."""
         return "cpu(0)"
 
     ctx = context
@@ -97,7 +97,7 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self.transpose()
 
     def asnumpy(self) -> Any:
-        """Returns a NumPy array: a view of the same memory, where MXNet copies."""
+        """Returns a NumPy array that is a view of the same memory. MXNet returns a copy."""
         return np.asarray(self._source)
 
     def asscalar(self) -> Any:
@@ -115,18 +115,19 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
         return NDArray(self.asnumpy().copy())
 
     def astype(self, dtype: Any, copy: bool = True) -> NDArray:
-        """Returns an array of another element type, which NumPy names and converts.
+        """Returns the array converted to NumPy's element type `dtype`, as NumPy converts it.
 
-        copy: False avoids a copy if the type is the same.
+        copy: False = no copy if the array already has this type.
         """
         return NDArray(self.asnumpy().astype(dtype, copy=copy))
 
     def reshape(self, *extents: Any, shape: Any = None) -> NDArray:
-        """Returns the same memory in another shape.
+        """Returns the same memory with a new shape.
 
-        Forms: `reshape(2, -1)`, `reshape((2, -1))` or `reshape(shape=(2, -1))`. -1 is computed from
-        the number of elements; 0 keeps the present length. Errors: InvalidArgumentError for MXNet's
-        -2, -3 and -4; NumPy's ValueError if the elements do not fit.
+        Forms: `reshape(2, -1)`, `reshape((2, -1))` or `reshape(shape=(2, -1))`. A length of -1 is
+        computed from the number of elements; 0 keeps the length of the dimension. Errors:
+        InvalidArgumentError for MXNet's -2, -3 and -4; NumPy's ValueError if the shape does not
+        match the number of elements.
         """
         if shape is None:
             shape = extents[0] if len(extents) == 1 else extents
@@ -137,13 +138,13 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
                 "the shape is invalid",
                 expected="positive numbers, 0 or -1",
                 found=shown(tuple(given)),
-                remedy="Write the length of each dimension",
+                remedy="Give the length of each dimension, or -1 for one of them",
             )
         made = [now[i] if n == 0 and i < len(now) else n for i, n in enumerate(given)]
         return NDArray(self.asnumpy().reshape(made))
 
     def transpose(self, *order: Any, axes: Any = None) -> NDArray:
-        """Returns the same memory with the dimensions in another order. Default: reversed.
+        """Returns the same memory with the dimensions in a new order. Default: reversed.
 
         Forms: `transpose(1, 0)`, `transpose((1, 0))` or `transpose(axes=(1, 0))`.
         """
@@ -207,7 +208,7 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 def _plain(value: Any) -> Any:
-    """Replaces NDArrays by NumPy arrays, also inside a tuple or keyword arguments."""
+    """Replaces NDArrays by NumPy arrays, including those in tuples and in keyword arguments."""
     if isinstance(value, tuple):
         return tuple(map(_plain, value))
     if isinstance(value, dict):
@@ -216,7 +217,7 @@ def _plain(value: Any) -> Any:
 
 
 def _given(out: Any, made: Any) -> Any:
-    """Returns `out` if the caller passed it, else `made`, as an NDArray if it is an array."""
+    """Returns `out` if the caller passed one, else `made`. Converts an array to an NDArray."""
     if out is not None:
         return out
     return NDArray(made) if isinstance(made, (np.ndarray, np.generic)) else made
@@ -228,7 +229,7 @@ class _Description(NamedTuple):
 
 
 class DataDesc(_Description):
-    """Name and shape of one array of a batch, as a pair; also its element type and layout."""
+    """Describes one array of a batch: a (name, shape) pair with an element type and a layout."""
 
     dtype: Any
     layout: str
@@ -237,7 +238,7 @@ class DataDesc(_Description):
         cls, name: str, shape: Sequence[int], dtype: Any = None, layout: str = "NCHW"
     ) -> DataDesc:
         """`dtype`: NumPy's scalar type. Default: numpy.float32. `layout`: one letter for each
-        dimension; N is the batch's.
+        dimension; N is the batch dimension.
         """
         description = super().__new__(cls, name, tuple(shape))
         description.dtype = np.float32 if dtype is None else dtype
@@ -249,7 +250,7 @@ class DataDesc(_Description):
 
     @staticmethod
     def get_batch_axis(layout: str | None) -> int:
-        """Returns the batch's dimension, where N is in `layout`; 0 for None, -1 without N."""
+        """Returns the index of N, the batch dimension, in `layout`; 0 for None, -1 without an N."""
         return 0 if layout is None else layout.find("N")
 
     @staticmethod
@@ -322,7 +323,7 @@ class DataIter:
         return self.next()
 
     def iter_next(self) -> bool:
-        """Moves to the next batch. Returns: whether it exists."""
+        """Moves to the next batch. Returns: False at the end of the epoch, otherwise True."""
         raise NotImplementedError
 
     def getdata(self) -> Any:

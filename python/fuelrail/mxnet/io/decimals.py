@@ -1,7 +1,8 @@
-"""Parses decimals as dmlc-core parses MXNet's float parameters. Often not the nearest float32.
+"""Parses decimals as dmlc-core parses MXNet's float parameters.
 
-Source of the facts: dmlc-core's `strtonum.h`, at revision 5df8305, which MXNet 1.9.1 uses. Values
-that MXNet itself parsed are in tests/golden/mxnet/decimals.json.
+The result is often not the nearest float32. The rules are those of dmlc-core's `strtonum.h` at
+revision 5df8305, which MXNet 1.9.1 uses. tests/golden/mxnet/decimals.json has values that MXNet
+parsed.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ _DECIMAL = re.compile(
 )
 _FRACTION_DIGITS = 19  # further digits are ignored
 _MOST_EXPONENT = 38
-_MOST = np.float32(3.402823466)  # before e+38
-_LEAST = np.float32(1.175494351)  # before e-38
+_MOST = np.float32(3.402823466)  # times 10**38
+_LEAST = np.float32(1.175494351)  # times 10**-38
 
 
 def read_decimal(text: str) -> float | None:
     """Parses a decimal: float32(integer part) + float32(fraction), scaled by 10**n in float32.
 
-    "1.8222" gives 1.8222001, where the nearest float32 is 1.8222.
+    "1.8222" gives 1.8222001, although the nearest float32 is 1.8222.
 
-    Returns: None if the text is not a decimal; infinity if it is out of dmlc's range, which 1e-38
-    and smaller numbers are.
+    Returns: None if the text is not a decimal; infinity if the number is outside dmlc's range, for
+    which 1e-38 is already too small.
     """
     parts = _DECIMAL.fullmatch(text)
     if parts is None:
@@ -42,7 +43,7 @@ def read_decimal(text: str) -> float | None:
 
 
 def _float32(whole: int) -> np.float32:
-    """Rounds once; through a double it would round twice."""
+    """Converts an integer to float32 with one rounding. (Through double, it would round twice.)"""
     return np.uint64(min(whole, 2**64 - 1)).astype(np.float32)
 
 

@@ -37,7 +37,7 @@ class _RecordIter(DataIter):
             raise ArgumentTypeError(
                 "the iterator takes keyword arguments only",
                 found=shown(args[0]),
-                remedy="Write its name, as in `path_imgrec='train.rec'`",
+                remedy="Name each argument, as in `path_imgrec='train.rec'`",
             )
         values = read_keywords({**self._own_defaults, **keywords}, self._detection)
         for required in REQUIRED:
@@ -74,33 +74,33 @@ class _RecordIter(DataIter):
     def provide_label(self) -> list[DataDesc]:
         """Name, shape and type of the only array in `DataBatch.label`.
 
-        By default: ("softmax_label", (batch,) or (batch, numbers)).
+        By default: ("softmax_label", (batch,) or (batch, numbers per image)).
         """
         return [self._provided[1]]
 
     def reset(self) -> None:
         """Starts the next epoch.
 
-        At the end of an epoch, the next one starts after the rows that round_batch borrowed for the
-        last batch. Within an epoch, the rest is skipped, and the next epoch always starts at the
-        beginning of the part; where it starts in MXNet depends on how far MXNet has read ahead.
-        Before the first batch, `reset` does nothing.
+        If the epoch has ended, the next one starts after the rows that `round_batch` borrowed for
+        the last batch. If it has not ended, the rest is skipped, and the next epoch starts at the
+        beginning of the part. (In MXNet, its start depends on how far MXNet has read ahead.) Before
+        the first batch, `reset` does nothing.
         """
         self._check_open()
-        self._held.clear()  # first: Ctrl-C may arrive right after the core's reset
+        self._held.clear()  # before the core's reset, after which Ctrl-C may arrive
         self._batch = None
         self._core.reset()
 
     def iter_next(self) -> bool:
         """Moves to the next batch.
 
-        Returns: whether it exists; False from the end of the epoch until `reset`. Ctrl-C loses no
-        batch, because the next call returns it; only a batch inside `augmenter` is lost.
+        Returns: True, or False from the end of the epoch until `reset`. If Ctrl-C interrupts the
+        call, the next call returns the batch; only a batch that `augmenter` is processing is lost.
 
-        Errors that replace one batch, after which the next call continues: CorruptError,
-        TruncatedError, DecodeError and UnsupportedError, with file, record and offset; exceptions
-        of `augmenter`. StateError if the iterator is closed, or was created before a fork by the
-        parent process.
+        Errors: StateError if the iterator is closed, or in a forked child if the parent created it.
+        The following errors replace one batch, and the next call returns the batch after it:
+        CorruptError, TruncatedError, DecodeError and UnsupportedError, with file, record and
+        offset; exceptions of `augmenter`.
         """
         self._batch = self._take()
         return self._batch is not None
@@ -121,7 +121,10 @@ class _RecordIter(DataIter):
         return array
 
     def getlabel(self) -> NDArray:
-        """Returns the labels: float32 (batch,) with label_width=1, else (batch, numbers)."""
+        """Returns the labels of the current batch.
+
+        The array is float32, (batch,) with label_width=1, else (batch, numbers per image).
+        """
         labels = self._current().label
         array: NDArray = (labels or [])[0]
         return array
@@ -144,7 +147,7 @@ class _RecordIter(DataIter):
     def close(self) -> None:
         """Stops the threads and the work in progress. Returned batches stay valid.
 
-        `next`, `iter_next` and `reset` then raise StateError.
+        After `close`, `next`, `iter_next` and `reset` raise StateError.
         """
         self._closed = True
         self._held.clear()
@@ -162,7 +165,7 @@ class _RecordIter(DataIter):
         taken: list[_Taken] = []
         if self._held:
             taken = self._held[0]
-            del self._held[0]  # no call in between, so no signal can raise
+            del self._held[0]  # no call between these lines, so no signal can raise here
         try:
             if not taken and not self._core.next(taken):
                 return None
@@ -180,7 +183,7 @@ class _RecordIter(DataIter):
                 self._held.append(taken)
             end_thread_at_exit()
             raise
-        if self._augmenter is not None:  # its exceptions replace the batch
+        if self._augmenter is not None:  # an exception that it raises replaces the batch
             batch.data = [self._augmented(self._augmenter, batch.data[0])]
         return batch
 
@@ -211,20 +214,21 @@ class _RecordIter(DataIter):
 
 
 class ImageRecordIter(_RecordIter):
-    """Decoded, augmented and normalised batches of images from RecordIO files, which im2rec writes.
+    """Iterates over batches of decoded, augmented and normalised images from RecordIO files.
 
-    MXNet's `mx.io.ImageRecordIter`. It takes keyword arguments only, in the five groups of MXNet's
-    note on data loaders. A value may be the text that MXNet makes of it ("(3,224,224)", "True").
-    Pixels, orders and, with `seed_aug`, random numbers are those of MXNet 1.9.1.
-    docs/mxnet_augmentation.md has the formulas, docs/from_mxnet.md the differences.
+    It replaces MXNet's `mx.io.ImageRecordIter`, and reads the files that im2rec writes. All
+    arguments are keyword arguments, listed below in the five groups of MXNet's note on data
+    loaders. A value may be given as the text that MXNet would convert it to ("(3,224,224)",
+    "True"). The pixels, the order of the images and, with `seed_aug`, the random numbers are those
+    of MXNet 1.9.1. docs/mxnet_augmentation.md has the formulas, docs/from_mxnet.md the differences.
 
     Each batch has `data` [NDArray (batch, channels, height, width)], `label` [NDArray float32
     (batch,) or (batch, label_width)], `pad`, and `index` (the ids of the records).
 
-    Errors: ArgumentTypeError for an unknown keyword (MXNet ignores it; the error names the nearest
-    one), a missing keyword, and a value of the wrong type; InvalidArgumentError for an invalid
-    value, with the keyword; NotFoundError, IoError, CorruptError, TruncatedError for the files;
-    those of `iter_next`.
+    Errors: ArgumentTypeError for a missing keyword, a value of the wrong type, and an unknown
+    keyword (the error names the nearest known one; MXNet ignores the keyword);
+    InvalidArgumentError, with the keyword, for an invalid value; NotFoundError, IoError,
+    CorruptError and TruncatedError for the files; those of `iter_next`.
     """
 
 
@@ -241,13 +245,16 @@ class ImageRecordInt8Iter(ImageRecordIter):
 
 
 class ImageDetRecordIter(_RecordIter):
-    """Batches of images with boxes for detection; augmentation changes boxes with the images.
+    """Iterates over batches of images with boxes, for object detection.
 
-    MXNet's `mx.io.ImageDetRecordIter`. It takes keyword arguments only. The label of an image, in
-    its record or in a list, is: header width (2 or more), object width (5 or more), further header
-    values; then for each object its class, left, top, right, bottom (fractions of the sides), and
-    further values. A batch's `label[0]` is float32 (batch, numbers). Each row is: channels, rows
-    and columns in use, length of the label, the label, then label_pad_value up to the end.
+    It replaces MXNet's `mx.io.ImageDetRecordIter`. All arguments are keyword arguments.
+    Augmentation changes the boxes together with the images. The label of an image, in its record or
+    in a list, starts with the header width (2 or more), the object width (5 or more) and any
+    further header values. Each object follows with its class, left, top, right and bottom (as
+    fractions of the image's sides) and any further values. `label[0]` of a batch is float32
+    (batch, numbers per image). Each row has the number of channels, the height and the width that
+    the image uses, the length of the label, the label, and label_pad_value up to the end of the
+    row.
 
     Errors: as for ImageRecordIter; CorruptError, with file, record and offset, for an invalid
     label.

@@ -30,7 +30,7 @@ _TYPES = ("text", "recordio", "indexed_recordio")
 
 
 class InputSplit(Closing):
-    """Part `part` of `nsplit` of some files, as bytes. The parts are the same as dmlc-core's.
+    """Reads one of `nsplit` parts of some files as bytes. The parts are the same as dmlc-core's.
 
     >>> from fuelrail.mxnet.io import InputSplit
     >>> split = InputSplit("train.rec", 0, 4, "recordio")
@@ -39,10 +39,10 @@ class InputSplit(Closing):
     >>> records == list(split)
     True
 
-    From the first read on, a thread reads ahead by up to two chunks. `close`, the end of a `with`
-    or the deletion of the split stops the thread and closes the files. Any thread may call; calls
-    run one at a time. In a forked child, a split works if nothing was read from it before the fork;
-    otherwise it raises StateError there, and the parent's split still works.
+    From the first read on, a thread reads up to two chunks ahead. `close`, the end of a `with` or
+    the deletion of the split stops the thread and closes the files. Any thread may call the
+    methods; the calls run one at a time. In a forked child, a split works if nothing was read from
+    it before the fork. Otherwise it raises StateError in the child, but still works in the parent.
     """
 
     @suggests_options
@@ -65,21 +65,22 @@ class InputSplit(Closing):
 
         uri: `item;item?key=value#cachefile`. An item is a file, a directory (its files, sorted by
         name), or a path whose last component is a regular expression for names in its directory.
-        The arguments after `?` are for parsers and are ignored. With a cache file, the first pass
-        copies the part into it (into `cachefile.splitN.partK` if there are several parts). Later
-        passes read the copy while it matches the files; otherwise the copy is rebuilt.
-        type: "text" (records are lines), "recordio" or "indexed_recordio". The last one needs
-        `index_uri`, the `.idx` of all files together, and makes parts with equal record counts.
-        shuffle: for indexed_recordio: read the part's records in a new order in every pass, the
-        order that dmlc-core has for `seed`. num_shuffle_parts: for the other types: the number of
-        sub-parts into which the part is divided; every pass reads the sub-parts in a new order, by
-        `seed`. 0 = do not shuffle.
+        The arguments after `?` are for parsers and are ignored. If a cache file is given, the first
+        pass copies the part into it (into `cachefile.splitN.partK` if there are several parts).
+        Later passes read the copy if it still matches the files, and rebuild it if it does not.
+        type: "text" (records are lines), "recordio" or "indexed_recordio". "indexed_recordio" needs
+        `index_uri`, one `.idx` for all files together, and makes parts with equal record counts.
+        shuffle: for indexed_recordio: read the part's records in a new order in every pass. The
+        orders are those that dmlc-core draws from `seed`.
+        num_shuffle_parts: for the other types: the number of sub-parts into which the part is
+        divided. Every pass reads the sub-parts in a new order, drawn from `seed`. 0 = do not
+        shuffle.
         batch_size: records per chunk, for indexed_recordio. chunk_size: bytes per chunk, for the
         other types. recurse_directories: include the subdirectories of a directory.
 
         Errors: InvalidArgumentError, ArgumentTypeError; NotFoundError for an item that matches no
         file; UnsupportedError for stdin, s3:// and hdfs://; CorruptError for a RecordIO file whose
-        size is not a multiple of 4, and for an index of other data. Source: dmlc-core, io.h.
+        size is not a multiple of 4, and for an index that does not belong to the files.
         """
         index = os.fsencode(file_name("`index_uri`", index_uri)) if index_uri is not None else b""
         self._options: dict[str, Any] = {
@@ -107,22 +108,22 @@ class InputSplit(Closing):
         type: str,
         **options: Any,
     ) -> Self:
-        """dmlc's `InputSplit::Create`. options: keyword arguments of `InputSplit`."""
+        """Creates a split, like dmlc's `InputSplit::Create`. options: keywords of `InputSplit`."""
         return cls(uri, part, nsplit, type, **options)
 
     def next_record(self) -> bytes | None:
         """Returns the next record: a line without its line end, or a payload. None at the end.
 
-        Errors: CorruptError and TruncatedError, with path and offset, after all records before the
-        damage.
+        Errors: CorruptError and TruncatedError, with path and offset, once all records before the
+        damage have been returned.
         """
         self._has_read = True
         return self._core.next_record()
 
     def next_chunk(self) -> bytes | None:
-        """Returns complete records as stored in the files: the rest of the chunk, or the next one.
+        """Returns complete records as they are stored in the files; None at the end.
 
-        None at the end.
+        The records are the unread rest of the current chunk or, if nothing is left, the next chunk.
         """
         self._has_read = True
         return self._core.next_chunk()
@@ -130,8 +131,8 @@ class InputSplit(Closing):
     def next_batch(self, n: int) -> bytes | None:
         """Like `next_chunk`, but returns n records.
 
-        The last batch may have fewer. The first batch of the next pass then has only the number
-        that was missing.
+        The last batch of a pass may have fewer. In that case, the first batch of the next pass has
+        only as many records as were missing.
         """
         self._has_read = True
         return self._core.next_batch(whole("n", n, least=1))
@@ -145,28 +146,34 @@ class InputSplit(Closing):
         return self._core.records_of(chunk)
 
     def before_first(self) -> None:
-        """Goes back to the start of the part, at any time. With shuffling, draws the next order."""
+        """Goes back to the start of the part; a shuffled split draws the next order.
+
+        May be called at any time.
+        """
         self._has_read = True
         self._core.before_first()
 
     def reset_partition(self, part: int, nsplit: int) -> None:
-        """Moves to the start of another part, at any time. Errors: as for `InputSplit`."""
+        """Moves to the start of a different part. May be called at any time.
+
+        Errors: as for `InputSplit`.
+        """
         part, nsplit = whole("part", part), whole("nsplit", nsplit)
         self._core.reset_partition(part, nsplit)
         self._options.update(part=part, nsplit=nsplit)
 
     def hint_chunk_size(self, chunk_size: int) -> None:
-        """Sets the size in bytes of further chunks; two may already have been read ahead.
+        """Sets the size in bytes of the chunks that are not read yet.
 
-        A chunk is longer if one record does not fit. Default: 8 MiB. No effect for
-        indexed_recordio.
+        Up to two chunks of the old size may already have been read ahead. A chunk is longer if a
+        single record does not fit. Default: 8 MiB. No effect for indexed_recordio.
         """
         size = whole("chunk_size", chunk_size, least=1)
         self._core.hint_chunk_size(size)
         self._options["chunk_bytes"] = size
 
     def close(self) -> None:
-        """Stops the thread and closes the files, after the call in progress.
+        """Waits for the call in progress, stops the thread and closes the files.
 
         Later calls that read, move or use the files raise StateError. A second `close` does
         nothing.
@@ -175,17 +182,17 @@ class InputSplit(Closing):
 
     @property
     def total_size(self) -> int:
-        """Size of all files in bytes, not of the part."""
+        """The size of all files in bytes, not only of the part."""
         return self._core.total_size()
 
     @property
     def part(self) -> int:
-        """Number of this part, from 0 to `nsplit` - 1."""
+        """The number of this part, from 0 to `nsplit` - 1."""
         return int(self._options["part"])
 
     @property
     def nsplit(self) -> int:
-        """Number of parts."""
+        """The number of parts."""
         return int(self._options["nsplit"])
 
     @property
@@ -195,7 +202,7 @@ class InputSplit(Closing):
 
     @property
     def files(self) -> list[str]:
-        """The files that `uri` names, in order, without empty ones."""
+        """The files that `uri` names, in order, except empty files."""
         return self._core.files
 
     def __iter__(self) -> Iterator[bytes]:
@@ -209,10 +216,13 @@ class InputSplit(Closing):
         return f"<{kind} {uri!r}, {self.type}, part {self.part} of {self.nsplit}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles arguments; the copy finds the files again. Errors: StateError after a read."""
+        """Pickles only the split's arguments; unpickling looks up the files again.
+
+        Errors: StateError if the split has been read.
+        """
         if self._has_read:
             raise StateError(
-                "an input split cannot be pickled after a read",
+                "an input split that has been read cannot be pickled",
                 remedy="Create it from its uri and part in the process that reads it",
             )
         return _remade, (type(self), self._options)
@@ -238,7 +248,7 @@ class InputSplitShuffle(InputSplit):
         num_shuffle_parts: int,
         shuffle_seed: int = 0,
     ) -> Self:
-        """dmlc's `InputSplitShuffle::Create`. type: "text" or "recordio"."""
+        """Creates a split, like dmlc's `InputSplitShuffle::Create`. type: "text" or "recordio"."""
         count = whole("num_shuffle_parts", num_shuffle_parts, least=1)
         return cls(uri, part, nsplit, type, num_shuffle_parts=count, seed=shuffle_seed)
 

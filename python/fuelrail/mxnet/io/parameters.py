@@ -1,4 +1,7 @@
-"""Keyword arguments of MXNet's iterators, as values or as the text that MXNet makes of them."""
+"""Reads keyword arguments of MXNet's iterators.
+
+Each is given as a value, or as the text that MXNet would convert it to.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +38,8 @@ _GROUPS = {
     "verbose": "Auxiliary:",
 }
 _AUGMENTER = """Called with each batch's images, a NumPy array (batch, channels, height, width), after
-all other augmentation; returns an array of the same shape and type. It does not receive boxes. In
-C++: AugmentOptions::stages."""
+all other augmentation. It must return an array of the same shape and type. It is not given the
+boxes. In C++: AugmentOptions::stages."""
 REQUIRED = ("path_imgrec", "data_shape", "batch_size")
 # Options of ImageRecordIter that ImageDetRecordIter does not have.
 _NOT_OF_DETECTION = {
@@ -45,7 +48,7 @@ _NOT_OF_DETECTION = {
 
 
 def _rows(detection: bool) -> list[Option]:
-    """The core's parameters, then the keyword arguments of the Python class."""
+    """Returns the core's parameters, followed by the keyword arguments of the Python class."""
     without = "No effect: batches are in ordinary memory, from which frameworks copy."
     return [
         *itertools.starmap(Option, _core.record_parameters(detection)),
@@ -54,13 +57,13 @@ def _rows(detection: bool) -> list[Option]:
         Option("verbose", "bool", None, "", "No effect: the iterator prints nothing."),
         Option("data_name", "text", "data", "", "Name of the images in `provide_data`."),
         Option("label_name", "text", "softmax_label", "", "Name of the labels in `provide_label`."),
-        Option("aug_seq", f"one of {'det_' * detection}aug_default", None, "", "The only value."),
+        Option("aug_seq", f"one of {'det_' * detection}aug_default", None, "", "The only choice."),
         Option("augmenter", "function", None, "", _AUGMENTER),
     ]
 
 
 def described_keywords(detection: bool, defaults: Mapping[str, Any]) -> str:
-    """Describes the options in MXNet's groups. defaults: replace the options' own defaults."""
+    """Describes the options in MXNet's groups. defaults: values that replace the options' own."""
     groups: dict[str, list[Option]] = {}
     for row in _rows(detection):
         if row.name in _GROUPS:
@@ -125,7 +128,7 @@ def _is_none(value: Any) -> bool:
 
 
 def _truth(name: str, value: Any) -> bool:
-    given = str(value).strip().lower()  # NumPy's bools too, as MXNet reads them
+    given = str(value).strip().lower()  # accepts NumPy's bools, as MXNet does
     for truth, names in ((True, ("true", "1")), (False, ("false", "0"))):
         if given in names:
             return truth
@@ -147,14 +150,14 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _decimal(name: str, value: Any) -> float:
-    """Parses `str(value)` as dmlc does: MXNet passes parameters as text."""
+    """Parses `str(value)` as dmlc does, because MXNet passes parameters as text."""
     number = read_decimal(str(value))
     if number is None:
         if isinstance(value, str):
             raise ArgumentTypeError(
                 f"`{name}` has the wrong type", expected="a number", found=typed(value)
             )
-        return _number(name, value)  # a bool, a tensor or a fraction; or not a number
+        return _number(name, value)  # a bool, a tensor, a fraction, or no number at all
     if math.isinf(number):
         raise InvalidArgumentError(
             f"`{name}` is out of range",

@@ -32,11 +32,11 @@ class ThreadedIter(Closing, Generic[T]):
     >>> once, again
     ([0, 1, 2], [0, 1, 2])
 
-    If the producer raises, the items that it made before come first, then its exception. Any thread
-    may take items. The iterator may be rewound, closed and dropped at any time, even while the
-    producer waits for room; closing waits until the current item is complete. The thread is a
-    daemon: an interpreter that exits does not wait for it. In a forked child, and after `close`,
-    every call except `close` raises StateError.
+    If the producer raises an exception, the items that it produced before are returned first; then
+    the exception is raised. Any thread may take items. The iterator may be rewound, closed and
+    deleted at any time, even while the producer waits for room. Closing waits until the producer
+    has finished its current item. The thread is a daemon, so Python does not wait for it at exit.
+    In a forked child, and after `close`, every call except `close` raises StateError.
     """
 
     @suggests_options
@@ -48,13 +48,14 @@ class ThreadedIter(Closing, Generic[T]):
     ) -> None:
         """Starts the thread.
 
-        producer: one of three kinds. An iterable: every pass creates a new iterator (a one-shot
-        iterator can only be rewound by `before_first`). A callable without arguments that returns
-        an iterable: it is called once per pass. A callable with one argument, the cell: the cell is
-        None, or an item that was passed to `recycle` and may be filled again. This callable returns
-        an item, never None, and raises StopIteration at the end.
-        before_first: called by the thread that rewinds, while the producer is paused. Default:
-        none. max_capacity: the largest number of waiting items.
+        producer: one of three kinds. An iterable: every pass creates a new iterator from it; if it
+        is an iterator itself, rewinding requires `before_first`. A callable without arguments that
+        returns an iterable: it is called once per pass. A callable with one argument, the cell: the
+        cell is None, or an item that was passed to `recycle` and may be reused. This callable
+        returns an item, never None, and raises StopIteration at the end.
+        before_first: a function that rewinds the producer. The thread that starts a new pass calls
+        it while the producer is paused. Default: none. max_capacity: the largest number of waiting
+        items.
 
         Errors: ArgumentTypeError, InvalidArgumentError for a capacity below 1.
         """
@@ -64,10 +65,11 @@ class ThreadedIter(Closing, Generic[T]):
         self._shared.start()
 
     def next(self) -> T | None:
-        """Waits for the next item and returns it; None from the end until `before_first`.
+        """Returns the next item and waits for it if necessary; None at the end of the pass.
 
-        If items can be None, iterate instead. Errors: the producer's exception, on every call until
-        `before_first`; StateError in a forked child and after `close`.
+        If items can be None, iterate instead. After the end, or after an exception of the producer,
+        further calls do the same until `before_first` is called. Errors: the producer's exception;
+        StateError in a forked child and after `close`.
         """
         try:
             return self._shared.take()
@@ -75,15 +77,16 @@ class ThreadedIter(Closing, Generic[T]):
             return None
 
     def recycle(self, item: T) -> None:
-        """Returns an item to the producer, which may fill it again."""
+        """Gives an item back to the producer, which may reuse it."""
         self._shared.recycle(item)
 
     def before_first(self) -> None:
-        """Starts a new pass: completes the current item, drops waiting items, rewinds.
+        """Starts a new pass: lets the producer finish its current item, drops the waiting items,
+        and rewinds the producer.
 
         Clears an error of the producer. Errors: UnsupportedError if the producer cannot be rewound;
-        exceptions of the `before_first` argument, which `next` then raises too; StateError in a
-        forked child and after `close`.
+        exceptions of the `before_first` argument, which later calls of `next` raise again;
+        StateError in a forked child and after `close`.
         """
         self._shared.rewind()
 
@@ -188,12 +191,13 @@ class _Shared(Generic[T]):
         self.user_rewind = before_first
         self.capacity = capacity
         self.process = os.getpid()
-        # Re-entrant: garbage collection in the thread that holds it may delete the iterator.
+        # Re-entrant, because garbage collection may delete the iterator in the thread that holds
+        # the lock.
         self.changed = threading.Condition(threading.RLock())
         self.queue: deque[T] = deque()
         self.free: list[T] = []
         self.error: BaseException | None = None
-        self.traceback: TracebackType | None = None  # of the first raise; later ones extend it
+        self.traceback: TracebackType | None = None  # of the first raise; each later one extends it
         self.ended = False
         self.making = False
         self.paused = False
@@ -301,7 +305,7 @@ class _Shared(Generic[T]):
                 self.go_on()
 
     def pause(self) -> None:
-        """Pauses the producer, and drops waiting items."""
+        """Pauses the producer and drops the waiting items."""
         with self.changed:
             while self.paused and not self.closed:
                 self.changed.wait()

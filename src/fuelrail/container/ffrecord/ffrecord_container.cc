@@ -36,8 +36,8 @@ void accept_sidecar(const RecordTable& table, const Sidecar& sidecar) {
        .found = fmt::format("{} records with {} bytes in total", found.records, found.bytes)});
 }
 
-// The fingerprint for a file size of `file_bytes`, now or before damage: the last record ends with
-// the file.
+// The fingerprint of the file if it has `file_bytes` bytes, which may be its size before damage:
+// the last record ends with the file.
 Fingerprint fingerprint_of(const RecordTable& table, uint64_t file_bytes) {
   FingerprintBuilder builder;
   for (uint64_t i = 0; i + 1 < table.size(); ++i) builder.add(table.length(i));
@@ -72,8 +72,8 @@ bool has_damage(const Source& source, const RecordTable& table, const ChangedEnd
 }
 
 // The checksum of the table is at the file's beginning, and the table holds those of the records.
-// If the table is intact and an end has changed, then either a record there is damaged or this is
-// another file.
+// If the table is intact and an end has changed, then either a record there is damaged or this is a
+// different file.
 bool is_same_file(const Source& source, const RecordTable& table, const Sidecar& sidecar,
                   const ChangedEnds& changed) {
   if (table.size() == 0) return false;
@@ -232,7 +232,8 @@ void verify_records(const std::string& uri, const RecordTable& table,
   const auto tell = [&](uint64_t records) {
     return !progress || progress(records < table.size() ? table.offset(records) : total, total);
   };
-  if (progress && !progress(0, total)) throw StateError("interrupted", {.path = uri});
+  if (progress && !progress(0, total))
+    throw StateError("the verification was interrupted", {.path = uri});
   const FileReader reader({uri}, {.check_data = false});
   reader.verify([](uint64_t, const std::exception_ptr& error) { std::rethrow_exception(error); },
                 tell);

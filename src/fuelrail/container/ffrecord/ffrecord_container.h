@@ -13,14 +13,14 @@ namespace fuelrail::ffrecord {
 extern const FileFormat kFormat;
 
 // Schema: as container/image_record.h defines it, {image; label} or {data: bytes}. An image record
-// is byte for byte the payload of a `.rec` record. The sidecar says what the records are. If there
-// is none, the beginnings of all records are read and a sidecar is written, as `open_recordio`
-// does. An FFRecord file may hold any bytes, which could look like MXNet's header by chance. So the
-// file has images only if, in more than half of the records, the header is followed by an image
-// that fuelrail decodes.
+// is byte for byte the payload of a `.rec` record. The sidecar tells which of the two it is. If
+// there is no sidecar, the beginnings of all records are read and a sidecar is written, as in
+// `open_recordio`. An FFRecord file may hold any bytes, which could look like MXNet's header by
+// chance. Its records are therefore images only if, in more than half of them, the header is
+// followed by an image that fuelrail decodes.
 //
 // The file itself has offsets and checksums, so the sidecar has no record table and no checksums.
-// It has a summary of the labels, the class names, and other data that cannot be rebuilt.
+// The sidecar has a summary of the labels, the class names, and other data that cannot be rebuilt.
 class FfrecordContainer : public RecordFile {
  public:
   using RecordFile::RecordFile;
@@ -37,16 +37,17 @@ std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
 Salvage open_damaged(const std::string& uri, const ReportDamage& report, const OpenOptions& options,
                      const ScanProgress& progress);
 
-// Recognizes the sidecars of a file with this table, even if it is damaged or truncated. Lifetime:
-// both outlive the rules.
+// The rules that recognize the sidecar of a file with this table, even if the file is damaged or
+// truncated. Lifetime: `source` and `table` outlive the rules.
 SidecarRules sidecar_rules(const Source& source, const RecordTable& table);
 
-// For build_sidecar: reads the beginnings of all records again and, with checksums, verifies them.
-// Errors: those of RecordTable::read; of `make`: those of the source, CorruptError, StateError.
+// For build_sidecar. `make` reads the beginnings of all records again and, if `checksums` is set,
+// verifies all records. Errors: those of RecordTable::read. Errors of `make`: those of the source;
+// CorruptError; StateError.
 SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source, const Warn& warn);
 
-// Errors: TruncatedError or CorruptError unless `payload` is all of record i and its checksum is
-// right; without the place.
+// Checks that `payload` is the whole record i and has the right checksum. Errors: TruncatedError or
+// CorruptError, without the record's place.
 void check_record(const RecordTable& table, uint64_t i, Bytes payload);
 
 // The location of record i. Errors: CorruptError for a record longer than kMaxRecordBytes.

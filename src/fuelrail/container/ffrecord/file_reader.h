@@ -21,20 +21,21 @@ namespace fuelrail::ffrecord {
 struct FileReaderOptions {
   bool check_data = true;  // verify the checksums of tables (at opening) and records (at reading)
   ReadOptions read{.threads = 16};
-  Warn warn{};  // of tables without a checksum, and of refused direct reads
+  Warn warn{};  // about tables without a checksum, and refused direct reads
 };
 
 // The memory for one record.
 struct RecordBytes {
   MutableBytes bytes;
-  MutableBytes room;                 // includes `bytes`; a direct read may overwrite all of it
+  MutableBytes room;                 // for direct reads, which may overwrite all of it; has `bytes`
   std::shared_ptr<std::byte> owner;  // null: the caller owns the memory
 };
 
-// Several files with one range of indices: the first file's records, then the second's, and so on.
+// Numbers the records of several files in one range of indices: those of the first file, then those
+// of the second, and so on.
 //
-// Threads: any method may be called from several threads at once. Fork: a child process uses read
-// queues of its own. Between calls, the reader holds only the open files; queues and idle memory
+// Threads: any method may be called from several threads at once. Fork: a child process uses its
+// own read queues. Between calls, the reader holds only the open files; queues and idle memory
 // belong to the process (storage/read_queue_pool.h).
 class FileReader {
  public:
@@ -50,14 +51,14 @@ class FileReader {
   // The bytes of a record. Errors: OutOfRangeError.
   uint64_t length(uint64_t index) const;
 
-  // Closes the files after the running reads of other threads have finished. The tables remain. In
-  // a child that was forked while another thread was reading, that read never finishes, so the
-  // files stay open until the reader is destroyed.
+  // Closes the files, without waiting: if other threads are reading, the last read to finish closes
+  // them. The tables stay usable. In a child that was forked while another thread was reading, that
+  // read never finishes, so the files stay open until the reader is destroyed.
   void close();
 
-  // Call before allocating memory for records of any length. For each record longer than
-  // kDefaultMaxRecordBytes of which the file stores only a part (a sparse file), verifies the
-  // checksum even if `check_data` is false. Calls `keep_going` before every MiB. Memory: 1 MiB.
+  // Call before allocating memory for records of any length. Verifies the checksum, even if
+  // `check_data` is false, of each record that is longer than kDefaultMaxRecordBytes and is partly
+  // or wholly in a hole of a sparse file. Calls `keep_going` before every MiB. Memory: 1 MiB.
   // Errors: CorruptError, IoError, with the place; OutOfRangeError; StateError.
   void require_held(std::span<const uint64_t> indices, const KeepGoing& keep_going = {}) const;
 
@@ -65,24 +66,25 @@ class FileReader {
   // reused after its last owner releases it (storage/read_memory.h). Errors: OutOfRangeError;
   // bad_alloc.
   RecordBytes memory_for(uint64_t index) const;
-  // Whether memory_for is better than fresh memory of the caller: the record is large, or reads are
-  // direct. Errors: OutOfRangeError.
+  // Whether memory_for is better than memory that the caller allocates: true for large records and
+  // for direct reads. Errors: OutOfRangeError.
   bool reuses_memory_for(uint64_t index) const;
 
   // Reads record indices[i] into into[i]; `indices` may repeat. All records are read in parallel,
-  // neighbours in one read. Checksums are verified as the bytes arrive. Requires: both spans have
-  // the same size; into[i].bytes has length(indices[i]) bytes. Errors: StateError when closed;
-  // OutOfRangeError before anything is read; otherwise the error of the first failed record in the
-  // order of `indices`, with path, record and offset: CorruptError, TruncatedError, IoError;
-  // bad_alloc. The reader stays usable and leaks nothing.
+  // and neighbouring records in one read. Checksums are verified as the bytes arrive. Requires:
+  // both spans have the same size; into[i].bytes has length(indices[i]) bytes. Errors: StateError
+  // if the reader is closed; OutOfRangeError, before anything is read; bad_alloc; CorruptError,
+  // TruncatedError or IoError of the first failed record in the order of `indices`, with path,
+  // record and offset. After an error, the reader stays usable and leaks nothing.
   void read(std::span<const uint64_t> indices, std::span<const RecordBytes> into) const;
-  // As above, into memory from memory_for. Errors: also those of require_held.
+  // As above, but reads into memory from memory_for. Errors: as above, and those of require_held.
   std::vector<RecordBytes> read(std::span<const uint64_t> indices) const;
 
-  // Reads all records, even if `check_data` is false, and reports each record that cannot be read
-  // or has a wrong checksum: its index in this reader, and its Error, in order. Calls `progress`
-  // with the number of records done, at least every 32 MiB; it returns false to stop. Memory: 32
-  // MiB. Errors: bad_alloc; StateError when closed or stopped.
+  // Reads all records and verifies their checksums, even if `check_data` is false. For each record
+  // that cannot be read or has a wrong checksum, in order, calls `report` with its index in this
+  // reader and its Error. Calls `progress` with the number of records done, at least every 32 MiB;
+  // if `progress` returns false, the verification stops. Memory: 32 MiB. Errors: bad_alloc;
+  // StateError if the reader is closed or the verification was stopped.
   void verify(const std::function<void(uint64_t index, const std::exception_ptr& error)>& report,
               const std::function<bool(uint64_t done)>& progress) const;
 

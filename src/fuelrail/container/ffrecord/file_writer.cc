@@ -25,7 +25,7 @@ void append_zeros(Sink& sink, uint64_t count) {
   }
 }
 
-// Rewrites the table after its checksum, number by number, and computes the checksum.
+// Writes the numbers of the table, which follow its checksum, and computes the checksum.
 class TableWriter {
  public:
   explicit TableWriter(Sink& sink) : sink_(sink) { block_.reserve(kMovedAtOnce); }
@@ -102,7 +102,7 @@ class FileWriter::Step {
         throw StateError("no record is open", {.path = path});
       case State::kInRecord:
         throw StateError("a record is being written in pieces",
-                         {.path = path, .remedy = "End it before writing another record"});
+                         {.path = path, .remedy = "End that record before writing the next one"});
       case State::kFailed:
         throw StateError("an earlier write failed, so the file cannot be completed",
                          {.path = path, .remedy = "Write the file again"});
@@ -161,7 +161,7 @@ void FileWriter::finish() {
   step.done();
 }
 
-// Moves the blocks in an order in which none is overwritten before it was read.
+// Moves the blocks in such an order that each is read before it is overwritten.
 void FileWriter::move_records(uint64_t to) {
   const uint64_t begin = first_;
   const uint64_t length = sink_.position() - begin;
@@ -198,8 +198,9 @@ void FileWriter::write_table() {
   sink_.rewrite(0, crc);
 }
 
-// In this order, a kill between the two leaves a foreign sidecar, which is ignored because the new
-// file's table differs and its records are intact. A file never loses its own sidecar.
+// A kill between the two steps leaves the old file's sidecar, which is ignored because the new
+// file's table differs and its records are intact. In this order, a file never loses its own
+// sidecar.
 void commit_without_sidecar(Sink& sink) {
   sink.commit();
   remove_foreign_sidecar(sink.uri());

@@ -1,4 +1,5 @@
-// Writes FFRecord files, byte for byte as the original writes them (docs/formats/ffrecord.md).
+// Writes FFRecord files, byte for byte as the original package writes them
+// (docs/formats/ffrecord.md).
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,10 @@
 
 namespace fuelrail::ffrecord {
 
-// The table comes before the records but is known only after them. So room for it is left at the
-// beginning and filled in at the end (Sink::rewrite). If the number of records differs from
-// `expected`, `finish` moves all records, which reads and writes them a second time.
+// The table comes before the records but is known only after them. The writer therefore leaves room
+// for the table at the beginning and fills it in at the end (Sink::rewrite). If the number of
+// records differs from `expected`, `finish` moves all records, which reads and writes them a second
+// time.
 //
 // If a call fails part-way, the file is no longer usable: from then on every method throws a
 // StateError. Calling `append` between `begin_record` and `end_record` also throws a StateError,
@@ -40,8 +42,9 @@ class FileWriter {
   // As above, for a record whose checksum is known.
   uint64_t append(Bytes record, uint32_t crc);
 
-  // Write a record in pieces, if it does not fit into memory: `begin_record`, `add` for each piece,
-  // `end_record`. Errors: StateError in another order; those of the sink.
+  // For a record that does not fit into memory: call `begin_record`, then `add` for each piece,
+  // then `end_record`, which returns the record's index. Errors: StateError if they are called in a
+  // different order; those of the sink.
   void begin_record();
   void add(Bytes piece);
   uint64_t end_record();
@@ -66,9 +69,9 @@ class FileWriter {
   enum class State { kBetween, kInRecord, kFailed, kFinished } state_ = State::kBetween;
 };
 
-// Commits the sink of a finished file that has no sidecar. Removes the sidecar of a file that had
-// the name before, because its class names and keys belong to that file. Errors: those of
-// Sink::commit.
+// Commits the sink of a finished file that has no sidecar. Then removes the sidecar of an earlier
+// file with this name, because its class names and keys belong to the earlier file. Errors: those
+// of Sink::commit.
 void commit_without_sidecar(Sink& sink);
 
 }  // namespace fuelrail::ffrecord

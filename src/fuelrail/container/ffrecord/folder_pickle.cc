@@ -46,7 +46,7 @@ enum Opcode : uint8_t {
 };
 constexpr uint8_t kLastProtocol = 5;
 
-// One mark precedes each folder's pairs, and another one the arguments in protocol 0.
+// A mark precedes each folder's pairs; in protocol 0, one more precedes the arguments.
 constexpr size_t kMaxMarks = size_t{kMaxFolderDepth} + 1;
 
 constexpr uint64_t kMaxForgotten = 255;  // memo numbers that may be skipped
@@ -73,7 +73,7 @@ class Machine {
   PackedStructure run() {
     while (!step()) {
     }
-    if (in_.left() > 0) in_.refuse("bytes follow the end of the packed folder's structure");
+    if (in_.left() > 0) in_.refuse("the packed folder's structure has extra bytes after its end");
     if (stack_.size() != 1) in_.refuse_shape("one OrderedDict at the end");
     const FolderRef root = pop<FolderRef>("one OrderedDict at the end");
     if (folders_[root.number].placed) {
@@ -130,8 +130,8 @@ class Machine {
   void push_class(std::string_view module, std::string_view name) {
     if (module != "collections" || name != "OrderedDict") {
       in_.refuse(
-          "the packed folder's structure names a class or function other than OrderedDict, which "
-          "was not called",
+          "the packed folder's structure names a class or function other than OrderedDict; it was "
+          "not called",
           {.expected = "only collections.OrderedDict",
            .found = fmt::format("{:?}",
                                 fmt::format("{}.{}", module.substr(0, 100), name.substr(0, 100))),
@@ -147,7 +147,8 @@ class Machine {
     folders_.emplace_back();
   }
 
-  // Moves the pairs on the stack from `begin` on into the folder below them, which stays.
+  // Moves the pairs on the stack from `begin` on into the folder below them, which stays on the
+  // stack.
   void add_entries(size_t begin, size_t below) {
     if ((stack_.size() - begin) % 2 != 0 || below == 0)
       in_.refuse_shape("pairs for an OrderedDict");

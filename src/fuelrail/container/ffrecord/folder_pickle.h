@@ -9,9 +9,9 @@
 namespace fuelrail::ffrecord {
 
 // A pickle is a program for a machine with a stack and a memo. This parser knows only the
-// operations that build OrderedDicts, strings and integers. It refuses all others by name, and so
-// everything that could call, import or construct something else. Memory and errors: as for
-// parse_packed_folder.
+// operations that build OrderedDicts, strings and integers. It refuses every other operation and
+// names it in the error, so a pickle cannot call, import or construct anything else. Memory and
+// errors: as for parse_packed_folder.
 PackedStructure parse_folder_pickle(Bytes pickle, uint64_t records);
 
 }  // namespace fuelrail::ffrecord

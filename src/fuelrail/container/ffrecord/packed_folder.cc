@@ -150,7 +150,7 @@ class PackedImages final : public Container {
   throw CorruptError("the file is not a packed folder",
                      {.expected = fmt::format("a last record that begins with {:?}", kFolderMark),
                       .found = found,
-                      .remedy = "Open it without a schema, as records"});
+                      .remedy = "To read its records, open it without a schema"});
 }
 
 void check_mark(Bytes last_record) {
@@ -173,10 +173,11 @@ std::vector<std::byte> read_last_record(const Source& source, const RecordTable&
   const uint64_t last = table.size() - 1;
   check_mark(begin_of_last(source, table));
   if (table.length(last) > kDefaultMaxRecordBytes) {
-    throw CorruptError("the packed folder's last record, which holds its names, is too long",
-                       {.expected = fmt::format("at most {} bytes", kDefaultMaxRecordBytes),
-                        .found = fmt::format("{}", table.length(last)),
-                        .remedy = "Restore the file, or open it without a schema, as records"});
+    throw CorruptError(
+        "the packed folder's last record, which holds its names, is too long",
+        {.expected = fmt::format("at most {} bytes", kDefaultMaxRecordBytes),
+         .found = fmt::format("{}", table.length(last)),
+         .remedy = "Restore the file, or open it without a schema to read its records"});
   }
   std::vector<std::byte> bytes(table.length(last));
   source.read(table.offset(last), bytes);

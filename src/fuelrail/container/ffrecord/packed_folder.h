@@ -1,5 +1,5 @@
-// A folder in an FFRecord file, as the original's `pack_folder` writes it: one record per file, and
-// a last record with the files' names (docs/formats/ffrecord.md).
+// A folder in an FFRecord file, in the form that the original FFRecord library's `pack_folder`
+// writes: one record per file, and a last record with the files' names (docs/formats/ffrecord.md).
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,9 @@ inline constexpr std::string_view kClassFolders = "class_folders";
 inline constexpr int kMaxFolderDepth = 256;
 inline constexpr size_t kMaxNameBytes = 1024;
 
-// A folder's entries, in the order of writing. Names are UTF-8 in Python's sense: surrogates, which
-// stand for the bytes of a name that is not valid UTF-8, are encoded too.
+// A folder's entries, in the order of writing. Names are UTF-8 with Python's surrogates: in a name
+// that was not valid UTF-8, a surrogate stands for each invalid byte and is encoded like any other
+// character.
 struct PackedEntries {
   using Entry = std::variant<uint64_t, PackedEntries>;  // a file's record, or a folder
   std::vector<std::pair<std::string_view, Entry>> entries;
@@ -52,11 +53,11 @@ bool is_packed_folder(const Source& source, const RecordTable& table);
 // content. (A test measures at most 24, and 5 for the output of `pack_folder`.)
 PackedStructure parse_packed_folder(Bytes last_record, uint64_t records);
 
-// Opens a packed folder with one sub-folder per class as a container of images. It equals the
-// container that files/files_container.h makes of the original folder: same order, labels, class
-// names, ids, fingerprint and warnings. A place is the FFRecord file and its record. Checksums are
-// verified. Errors: those of RecordTable::read, of reading and of parse_packed_folder; those of
-// open_files for a folder of another layout.
+// Opens a packed folder with one sub-folder per class as a container of images. The container has
+// the same order, labels, class names, ids, fingerprint and warnings as the one that
+// files/files_container.h creates for the original folder. An image's place is its record in the
+// FFRecord file. Checksums are verified. Errors: those of RecordTable::read, of reading and of
+// parse_packed_folder; those of open_files for a folder with a different layout.
 std::shared_ptr<const Container> open_packed_images(const std::string& uri,
                                                     const OpenOptions& options = {});
 

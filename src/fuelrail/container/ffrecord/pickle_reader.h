@@ -13,7 +13,7 @@
 namespace fuelrail::ffrecord {
 
 // Errors of all reading methods: CorruptError, with the operation's position, if the bytes end too
-// early or do not have the requested form. Views are into the pickle.
+// early or do not have the requested form. Returned views are into the pickle.
 class PickleReader {
  public:
   explicit PickleReader(Bytes pickle) : text_(as_text(pickle)) {}
@@ -33,7 +33,7 @@ class PickleReader {
   }
   int64_t take_decimal() { return decimal(take_line()); }
   int64_t take_int();                  // as take_decimal, but refuses booleans
-  int64_t take_decimal_long();         // with an L after it
+  int64_t take_decimal_long();         // a decimal number followed by L
   int64_t take_long(uint64_t length);  // little-endian, at most 8 bytes
   // A string of protocol 0: a line of Latin-1 with \uXXXX and \UXXXXXXXX. Returns: the text in
   // UTF-8.

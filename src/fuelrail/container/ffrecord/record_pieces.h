@@ -12,14 +12,14 @@ namespace fuelrail::ffrecord {
 // Threads: one at a time.
 class RecordPieces {
  public:
-  // Requires: i < table.size(). Lifetime: both outlive this object.
+  // Requires: i < table.size(). Lifetime: `source` and `table` outlive this object.
   RecordPieces(const Source& source, const RecordTable& table, uint64_t i)
       : source_(source), table_(table), record_(i) {}
 
-  // Reads the next piece into `buffer` and fills it unless the record ends. A hole in the file is
-  // read as zeros. Returns: the bytes read; empty at the end of the record, if its checksum is
-  // right. Requires: the buffer is not empty. Errors, with the place: those of the source;
-  // CorruptError for a wrong checksum.
+  // Reads the next piece of the record into `buffer`. Fills the buffer unless the record ends. A
+  // hole in the file is read as zeros. Returns: the bytes read; empty at the end of the record, if
+  // its checksum is right. Requires: the buffer is not empty. Errors, with the place: those of the
+  // source; CorruptError for a wrong checksum.
   Bytes next(MutableBytes buffer);
 
  private:

@@ -22,7 +22,7 @@ constexpr uint64_t kMaxPrefixBytes = kImageHeaderBytes + uint64_t{frx::kMaxLabel
 
 constexpr uint64_t kPieceBytes = uint64_t{1} << 20;  // for records that are read completely
 
-constexpr size_t kWindow = 2048;  // records in flight; groups, so that neighbours share reads
+constexpr size_t kWindow = 2048;  // records in flight, in groups so that neighbours share reads
 constexpr size_t kGroup = 256;
 constexpr int kThreads = 16;
 constexpr uint64_t kFewRecords = 64;  // start no threads for these
@@ -93,8 +93,8 @@ class Scan {
     free_.push_back(completion.tag);
   }
 
-  // Header and labels if an image begins after them, else empty. Allocates nothing for a number of
-  // labels that does not fit into the record or is not followed by an image.
+  // Returns header and labels if an image begins after them, else nothing. Allocates nothing for a
+  // number of labels that does not fit into the record or is not followed by an image.
   Bytes image_begin(uint64_t i, Bytes begin) {
     if (begin.size() < kImageHeaderBytes) return {};
     const uint64_t prefix = image_prefix_bytes(begin);

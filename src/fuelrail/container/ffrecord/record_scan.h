@@ -4,7 +4,7 @@
 // A single damaged label must not change the label type of the whole file. So if a record's labels
 // differ in kind from the earlier ones (the first fraction, another number of labels), the whole
 // record is read, and its labels count only if its checksum is right. An intact file has only one
-// or two such records. A damaged one counts as not an image record.
+// or two such records. A damaged record does not count as an image record.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace fuelrail::ffrecord {
 
-// Reads many records in parallel, neighbours in one read. `records`: only scan this many from the
-// start. Errors: those of the source, with the record; StateError.
+// Reads many records in parallel, and neighbouring records in one read. `records`: the number of
+// records to scan, from the first one on. Errors: those of the source, with the record; StateError.
 SidecarWriter scan_records(const Source& source, const RecordTable& table,
                            const ScanProgress& progress = {}, uint64_t records = UINT64_MAX);
 

@@ -35,7 +35,7 @@ T read_le(const Source& source, uint64_t offset) {
 }
 
 [[noreturn]] void throw_never_written(const Source& source) {
-  throw CorruptError("the record table was never written: its writer stopped before it finished",
+  throw CorruptError("the record table was never written: the writer stopped before it finished",
                      {.path = source.uri(),
                       .offset = 0,
                       .expected = "the number of records",
@@ -198,9 +198,9 @@ void RecordTable::check_offsets(const Source& source, uint64_t begin, uint64_t e
   }
 }
 
-// Reads the table in pieces and checks each, so that memory is used for no more offsets than the
-// file has; the missing ones are zeros. Checks the last offset first, so that a false record count
-// in a sparse file allocates nothing.
+// Reads the table in pieces and checks each before the next, so that memory is used only as far as
+// the offsets are valid; in a hole of a sparse file, they are zeros. Checks the last offset first,
+// so that a false record count in a sparse file allocates nothing.
 void RecordTable::read_in_turn(const Source& source, uint64_t limit) {
   check_offset(source, records_, records_ - 1,
                read_le<int64_t>(source, place_of_offset(records_, records_ - 1)),

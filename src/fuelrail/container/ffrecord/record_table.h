@@ -20,28 +20,31 @@ inline constexpr uint64_t kMaxRecordBytes = uint64_t{1} << 46;
 // Far above the number of records of any real file.
 inline constexpr uint64_t kMaxRecords = kMaxRecordBytes / kEntryBytes;
 
-// The bytes before the first record.
+// The number of bytes before the first record.
 constexpr uint64_t table_bytes(uint64_t records) { return kHeadBytes + kEntryBytes * records; }
 
-// Immutable. Threads: any number at once. Memory: 12 bytes per record that the file has. A number
-// of records too large for the file's size allocates nothing. Neither does one that only a sparse
-// file's size allows: beyond 64 MiB, memory is used only as far as the offsets are valid.
+// Immutable. Threads: any number at once. Memory: 12 bytes per record. If the file states more
+// records than its size allows, nothing is allocated. In a sparse file, the size may allow any
+// number. For a table of more than 64 MiB, memory is therefore used only as far as the offsets are
+// valid.
 class RecordTable {
  public:
-  // Reads and checks the table: it is complete, offsets ascend and lie in the file and, with
-  // `verify`, its checksum is right. A stored checksum of 0 comes from FFRecord's first versions,
-  // which wrote none: `warn` is called, and only the offsets are checked. Errors: those of the
-  // source; TruncatedError for a file shorter than its table; CorruptError for a wrong checksum,
-  // for an invalid count or offset, and for a file whose table was never written, as a killed
-  // writer of the original leaves it (no records, no checksum, but bytes after the header).
+  // Reads the table and checks that it is complete, that its offsets ascend and are inside the file
+  // and, with `verify`, that its checksum is right. If the stored checksum is 0, the table has
+  // none, as in FFRecord's first versions: `warn` is called, and only the offsets are checked.
+  // Errors: those of the source; TruncatedError for a file shorter than its table; CorruptError for
+  // a wrong checksum, for an invalid count or offset, and for a table that was never written. A
+  // killed writer of the original package leaves such a file: no records, no checksum, but bytes
+  // after the header.
   //
-  // Takes one read, plus one round of parallel reads if the table is longer than that, or several
-  // if it exceeds 64 MiB. `head`: the beginning of the file, if the caller has already read it.
+  // Takes one read of 64 KiB. The rest of a longer table takes one round of parallel reads, or
+  // several reads if the table exceeds 64 MiB. `head`: the beginning of the file, if the caller has
+  // already read it.
   static RecordTable read(const Source& source, bool verify, const Warn& warn = {},
                           Bytes head = {});
 
-  // As `read`, for a file that may have lost its end but none of its table: offsets may be past the
-  // end of the file, and the last record may be shorter than it was. The checksum is verified.
+  // As `read`, but for a file whose end may be missing after a complete table: offsets may be past
+  // the end of the file, and the last record may be incomplete. The checksum is verified.
   static RecordTable read_of_cut_file(const Source& source, const Warn& warn = {});
 
   uint64_t size() const { return records_; }
@@ -49,13 +52,13 @@ class RecordTable {
   uint64_t offset(uint64_t i) const;
   uint64_t length(uint64_t i) const;
   uint32_t crc(uint64_t i) const;                      // of the record's bytes
-  uint64_t file_bytes() const { return file_bytes_; }  // if truncated, at least the last offset
+  uint64_t file_bytes() const { return file_bytes_; }  // of a cut file, at least the last offset
 
   // Whether the table stores a checksum of itself.
   bool has_checksum() const { return stored_crc_ != 0; }
 
-  // Errors: CorruptError if the table in memory does not match its own checksum. Does nothing
-  // without one.
+  // Errors: CorruptError if the table in memory does not match its checksum. Does nothing if the
+  // table has no checksum.
   void verify(const std::string& uri) const;
 
  private:

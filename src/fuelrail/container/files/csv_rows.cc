@@ -25,7 +25,7 @@ bool CsvRows::next(std::vector<std::string>& fields) {
   return false;
 }
 
-// Also moves past the row when it throws.
+// Moves past the row even if it throws.
 void CsvRows::read_row(std::vector<std::string>& fields) {
   size_t count = 0;
   for (;;) {
@@ -38,7 +38,7 @@ void CsvRows::read_row(std::vector<std::string>& fields) {
       field = plain_field();
     }
     if (at_row_end()) break;
-    ++at_;  // the divider
+    ++at_;  // the separator
   }
   pass_over_row_end();
   fields.resize(count);
@@ -62,7 +62,7 @@ void CsvRows::read_quoted_field(std::string& field) {
     line_ += static_cast<uint64_t>(std::count(piece.begin(), piece.end(), '\n'));
     if (at_ == text_.size()) {
       refuse_quotes("a quotation mark is never closed", begun,
-                    "Close it, or write it twice within quotation marks");
+                    "Close it, or double it inside quotation marks if it is part of the text");
     }
     field += piece;
     ++at_;
@@ -75,7 +75,7 @@ void CsvRows::read_quoted_field(std::string& field) {
   at_ = std::min(text_.find('\n', at_), text_.size());
   if (at_ < text_.size()) pass_over_row_end();
   refuse_quotes("text follows a closing quotation mark", line,
-                "Write a quotation mark that is part of the text twice");
+                "Double each quotation mark that is part of the text");
 }
 
 void CsvRows::pass_over_spaces() {

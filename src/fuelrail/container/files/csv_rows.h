@@ -15,8 +15,8 @@
 namespace fuelrail {
 
 // A field that begins with a quotation mark ends at the next one. Inside it, two quotation marks
-// stand for one, and dividers and line ends are text. In any other field, quotation marks are text.
-// Spaces around a field and a carriage return before a line end are ignored; empty lines are
+// stand for one, and separators and line ends are text. In any other field, quotation marks are
+// text. Spaces around a field and a carriage return before a line end are ignored; empty lines are
 // skipped. Lifetime: the text outlives the reader.
 class CsvRows {
  public:
@@ -25,8 +25,8 @@ class CsvRows {
 
   // Returns: false at the end. `fields` is reused from row to row. Errors: CorruptError, with the
   // line, for a quotation mark that is never closed and for text after a closing one. After an
-  // error, the next call continues after the faulty text (after an unclosed quotation mark, at the
-  // end).
+  // error, the next call continues after the faulty text (if a quotation mark is never closed, at
+  // the end of the text).
   bool next(std::vector<std::string>& fields);
 
   // The line where the last row began, counted from 1.

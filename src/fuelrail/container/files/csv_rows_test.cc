@@ -51,8 +51,8 @@ TEST(CsvRows, a_quotation_mark_that_is_not_closed_ends_the_text_with_an_error) {
   std::vector<std::string> fields;
   ASSERT_TRUE(rows.next(fields));
   EXPECT_EQ(testing::refusal_of<CorruptError>([&] { rows.next(fields); }),
-            "x.csv: line 2: a quotation mark is never closed. Close it, or write it twice within "
-            "quotation marks.");
+            "x.csv: line 2: a quotation mark is never closed. Close it, or double it inside "
+            "quotation marks if it is part of the text.");
   EXPECT_FALSE(rows.next(fields));
 }
 
@@ -60,8 +60,8 @@ TEST(CsvRows, text_behind_a_closing_quotation_mark_is_refused_and_the_next_row_f
   CsvRows rows("\"a\"b,c\nd\n", ',', "x.csv");
   std::vector<std::string> fields;
   EXPECT_EQ(testing::refusal_of<CorruptError>([&] { rows.next(fields); }),
-            "x.csv: line 1: text follows a closing quotation mark. Write a quotation mark that is "
-            "part of the text twice.");
+            "x.csv: line 1: text follows a closing quotation mark. Double each quotation mark "
+            "that is part of the text.");
   ASSERT_TRUE(rows.next(fields));
   EXPECT_THAT(fields, ElementsAre("d"));
   EXPECT_EQ(rows.line(), 2u);

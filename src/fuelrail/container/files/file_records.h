@@ -13,10 +13,10 @@
 
 namespace fuelrail::files {
 
-// A file's length is queried when `extent` or `fingerprint` first needs it (`fingerprint` queries
-// all files, on several threads), and known from then on (`knows_extent`). If the file changes
-// later, reading it is an error. In the fingerprint, a file that no longer exists counts as empty.
-// Files are open only while they are read.
+// A file's length is queried when `extent` or `fingerprint` first needs it, and then kept
+// (`knows_extent`). `fingerprint` queries all files, on several threads. If a file's length changes
+// later, reading the file is an error. In the fingerprint, a file that no longer exists counts as
+// empty. Files are open only while they are read.
 class FileRecords : public Container {
  public:
   uint64_t size() const final { return lengths_.size(); }
@@ -33,7 +33,7 @@ class FileRecords : public Container {
   FileRecords(std::string uri, uint64_t files) : uri_(std::move(uri)), lengths_(files) {}
 
  private:
-  // These describe file i. They are called from any thread.
+  // These methods describe file i. They may be called from any thread.
   virtual FileSystem& file_system(uint64_t i) const = 0;
   virtual std::string shown_uri(uint64_t i) const = 0;   // as given by the user, for messages
   virtual std::string opened_uri(uint64_t i) const = 0;  // independent of the working directory

@@ -15,8 +15,8 @@
 
 namespace fuelrail::files {
 
-// Whether a file is an image, by the extension of its name in upper or lower case. The source file
-// holds the list of extensions.
+// Whether a file name has the extension of an image format, in upper or lower case.
+// `image_extensions` lists these extensions.
 bool has_image_extension(std::string_view name);
 std::string image_extensions();  // ".jpg, .jpeg, ...": for messages
 
@@ -25,10 +25,11 @@ std::string image_extensions();  // ".jpg, .jpeg, ...": for messages
 inline constexpr uint64_t kMaxImageFileBytes = (uint64_t{1} << 29) - 1;
 
 // Schema: {image: image, label: tensor int64 []}. Ids are indices; a place is the image's file and
-// its index here. Order, as in ImageFolder: by label; within a class by folder (all folders below
-// the class, links followed) and then by name, both in code-point order. Files that are not images
-// are skipped and counted in one warning. Names of folders and files that begin with a dot are
-// skipped and counted in another (files/hidden_names.h).
+// its index here. As in ImageFolder, records are ordered by label, within a class by folder (all
+// folders below the class, links followed), and then by name; folders and names are in code-point
+// order. Files that are not images are skipped, and one warning counts them. Files and folders
+// whose names begin with a dot are skipped, and a second warning counts them
+// (files/hidden_names.h).
 //
 // Opening lists names, on several threads, and queries no file. File lengths are handled as in
 // files/file_records.h. Memory: a name and a length per file. A relative `uri` keeps its meaning
@@ -37,11 +38,11 @@ inline constexpr uint64_t kMaxImageFileBytes = (uint64_t{1} << 29) - 1;
 // Warns if classes look like dataset splits (`train` and `val` that contain folders), and if no
 // class folder contains images directly: the dataset may be one folder further down.
 //
-// Errors: NotFoundError if there is no class folder, or one without any image; InvalidArgumentError
-// for a class folder that is not in `options.classes`, if the top folder has images but no class
-// folders, and if folders are nested deeper than 32 levels (a link that leads back); IoError for a
-// folder that cannot be read, unless `leave_out` accepts it; StateError when `keep_going` returns
-// false.
+// Errors: NotFoundError if there is no class folder, or if a class folder has no images;
+// InvalidArgumentError for a class folder that is not in `options.classes`, if the top folder has
+// images but no class folders, and if folders are nested deeper than 32 levels (for example through
+// a link to a folder above); IoError for a folder that cannot be read, unless `leave_out` accepts
+// it; StateError when `keep_going` returns false.
 std::shared_ptr<const Container> open_files(const std::string& uri,
                                             const OpenOptions& options = {});
 

@@ -22,7 +22,7 @@ constexpr int kMaxDepth = 32;
 constexpr const char* kLayout = "one sub-folder of images per class";
 constexpr std::chrono::milliseconds kPatience{50};
 
-// Skipped files, whose names are not those of images.
+// Skipped files, which are not images in class folders.
 struct Ignored {
   uint64_t count = 0;
   std::string first;
@@ -78,7 +78,7 @@ class ClassScan {
           {.path = uri_,
            .expected = fmt::format("at most {} levels below a class folder", kMaxDepth),
            .found = path,
-           .remedy = "Find the link that leads back to a folder above it, and remove it"});
+           .remedy = "Look for a link that points to a folder above it, and remove the link"});
     }
     Folder folder{.path = path, .files = {}};
     std::vector<std::string> below;
@@ -148,14 +148,14 @@ class LayoutCheck {
   std::string warning() const {
     if (parts_.size() > 1) {
       return fmt::format(
-          "{}: '{}' and '{}' are read as classes, but their names are those of dataset splits, "
-          "and they contain folders. To read one split, open {}",
+          "{}: '{}' and '{}' are read as classes, but they are named like dataset splits and "
+          "contain folders. To read one split, open {}",
           root_, parts_[0], parts_[1], join_uri(root_, parts_[0]));
     }
     if (own_images_ || !subfolders_differ_) return {};
     return fmt::format(
-        "{}: no class folder contains images directly: all are in sub-folders (first {}/{}) and "
-        "are read as class '{}'. If the sub-folders are the classes, open {}",
+        "{}: all images are in sub-folders of the class folders. Those in {}/{}, for example, are "
+        "read as class '{}'. If the sub-folders are the classes, open {}",
         root_, first_, first_subfolder_, first_, join_uri(root_, first_));
   }
 
@@ -230,8 +230,9 @@ class Scan {
           {.path = root_,
            .expected = kLayout,
            .found = fmt::format("{} image{} in the folder itself", images, images == 1 ? "" : "s"),
-           .remedy = "Move them into a sub-folder, or name them in a list (.csv, .tsv, .lst) and "
-                     "open the list"});
+           .remedy =
+               "Move the images into a sub-folder, or list them in a .csv, .tsv or .lst file and "
+               "open that file"});
     }
     throw NotFoundError("the folder has no class folders",
                         {.path = root_, .expected = kLayout, .found = what_else()});
@@ -261,7 +262,7 @@ class Scan {
     constexpr size_t kMostFolders = 10;
     std::string found;
     for (size_t i = 1; i < std::min(unknown.size(), kMostFolders); ++i) {
-      found += fmt::format("{} '{}'", i == 1 ? "also" : ",", unknown[i]);
+      found += fmt::format("{} '{}'", i == 1 ? "other unknown folders:" : ",", unknown[i]);
     }
     if (unknown.size() > kMostFolders) {
       found += fmt::format(" and {} more", unknown.size() - kMostFolders);
@@ -307,7 +308,7 @@ class Scan {
                           {.path = join_uri(root_, name),
                            .expected = "files ending in " + image_extensions(),
                            .found = found.hidden.count() > 0 ? found.hidden.describe() : "",
-                           .remedy = "Put images into the folder, or remove it"});
+                           .remedy = "Put images into the folder, or remove the folder"});
     }
     begin_class(folder.label);
     for (uint64_t i = 0; i < found.names.size(); ++i) listing_.names.add(found.names[i]);
@@ -321,9 +322,8 @@ class Scan {
     if (ignored_.count > 0) {
       options_.warn(fmt::format(
           "{}: {} {}: first {} (image names end in {})", root_, ignored_.count,
-          ignored_.count == 1
-              ? "file is skipped because its name is not that of an image in a class folder"
-              : "files are skipped because their names are not those of images in class folders",
+          ignored_.count == 1 ? "file is skipped because it is not an image in a class folder"
+                              : "files are skipped because they are not images in class folders",
           ignored_.first, image_extensions()));
     }
     if (hidden_.count() > 0) options_.warn(hidden_.warning(root_));

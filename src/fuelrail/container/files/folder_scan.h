@@ -52,15 +52,15 @@ struct FolderListing {
 using ListNames = std::function<std::vector<DirectoryEntry>(const std::string& uri)>;
 
 // Lists class folders on several threads. Labels come from `options.classes`, if given; a class
-// need not have a folder. Names that begin with a dot are skipped. Warns of these, of other skipped
-// files, and of folders that do not look like class folders. Errors: those of open_files.
+// need not have a folder. Names that begin with a dot are skipped. Warns of these names, of other
+// skipped files, and of folders that do not look like class folders. Errors: those of open_files.
 FolderListing scan_folder(const ListNames& list_names, const std::string& root,
                           const OpenOptions& options);
 
 // The schema of the images: {image: image, label: tensor int64 []}.
 Schema image_folder_schema();
 
-// Fills the sample of image i, with the index as its id. Lifetime: `out` is a view into `encoded`.
+// Fills the sample of image i, with the index as its id. Lifetime: `out` has a view of `encoded`.
 void fill_sample(uint64_t i, Bytes encoded, size_t label, Sample& out);
 
 // Errors: CorruptError for a file longer than kMaxImageFileBytes.

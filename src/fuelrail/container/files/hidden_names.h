@@ -13,7 +13,7 @@ namespace fuelrail::files {
 
 class HiddenNames {
  public:
-  // Removes hidden names from `entries` of the folder `uri`, and counts them.
+  // Removes hidden names from `entries`, the content of the folder `uri`, and counts them.
   void remove_from(std::vector<DirectoryEntry>& entries, const std::string& uri);
   void add(const HiddenNames& others);
 

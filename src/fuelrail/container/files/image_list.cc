@@ -73,8 +73,8 @@ void read_lines(ListReader& reader, const std::string& uri, const KeepGoing& kee
   }
 }
 
-// The first line with a class name, if labels are names. One line with several labels makes all
-// labels numbers. Without given classes, the first line decides.
+// The first line with a class name, if labels are names. If a line has several labels, all labels
+// are numbers. If no classes are given, the first line decides.
 std::optional<uint64_t> first_named_line(std::string_view text, const std::string& uri,
                                          const ListRules& rules) {
   const ClassLabels table(rules.classes);

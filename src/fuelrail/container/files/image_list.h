@@ -32,10 +32,11 @@ class ImageList {
   // classes than float32 can number.
   void add_named(const ListedLine& line, const std::string& uri);
 
-  // Call once, after the last line. Turns class names into labels: the numbers of `classes` or, if
-  // that is empty, the positions of the list's names in code-point order. Labels that are numbers
-  // stay unchanged; if `classes` is given, they must be its numbers. Errors: CorruptError, with the
-  // line, for a label that is not in `classes`; of unknown names, it lists the first ten.
+  // Call once, after the last line. Replaces each class name by its label: its position in
+  // `classes` or, if `classes` is empty, among the list's names in code-point order. Labels that
+  // are numbers stay unchanged; if `classes` is given, each must be the position of a class.
+  // Errors: CorruptError, with the line, for a label that is not in `classes`. The error lists at
+  // most ten unknown names.
   void number_classes(const std::vector<std::string>& classes, const std::string& uri);
 
   uint64_t size() const { return ids_.size(); }
@@ -62,7 +63,7 @@ class ImageList {
   std::vector<uint64_t> lines_;
   std::string paths_;  // one after the other
   std::vector<uint64_t> path_ends_;
-  std::vector<float> labels_;  // one after the other; first a name's Name::number
+  std::vector<float> labels_;  // one after the other; a name's label is at first its Name::number
   std::vector<uint64_t> label_ends_;
   std::unordered_map<std::string, Name> names_;
   std::vector<std::string> classes_;
@@ -71,7 +72,7 @@ class ImageList {
 // Which lines of a list are accepted, and how problems are reported.
 struct ListRules {
   std::optional<uint64_t> label_width{};  // every line must have this many labels
-  // The list is one of MXNet's: a `.lst` whose labels are numbers.
+  // True for a list of MXNet's: a `.lst` whose labels are numbers.
   bool of_mxnet = false;
   // The class names, by label. Default: those of the list.
   std::vector<std::string> classes{};
@@ -93,15 +94,16 @@ std::string read_list_text(const std::string& uri);
 // Parses a list. Labels are class names if every line has one label and the first label is a word;
 // if `rules.classes` is given, they are class names if any label is a word or one of these names.
 // Otherwise they are numbers. Lines that cannot be read, or that `rules.label_width` refuses, do
-// not count for this. `uri` names the list in errors, and its extension selects the format. Errors:
-// CorruptError, with the line number, for a line that the format does not allow (list_reader.h),
-// for a word in a list of numbers, and for lines that `rules` refuses; StateError when
-// `rules.keep_going` returns false.
+// not count for this decision. `uri` names the list in errors, and its extension selects the
+// format. Errors: CorruptError, with the line number, for a line that the format does not allow
+// (list_reader.h), for a word in a list of numbers, and for lines that `rules` refuses; StateError
+// when `rules.keep_going` returns false.
 ImageList parse_image_list(std::string_view text, const std::string& uri,
                            const ListRules& rules = {});
 
-// The warning about repeated ids: how many, and the first line. An id is its record's key in the
-// `.idx`, and readers find only the last record of a repeated key. Returns: empty if no id repeats.
+// A warning with the number of repeated ids and the first line that repeats one; empty if no id
+// repeats. An id is its record's key in the `.idx`, and readers find only the last record of a
+// repeated key.
 std::string repeated_ids(const ImageList& images);
 
 // Reads and parses a whole list. Errors: NotFoundError, IoError; those of parse_image_list.

@@ -199,7 +199,7 @@ TEST(ImageList, a_table_has_rows_behind_the_one_that_names_its_columns) {
 TEST(ImageList, a_table_without_its_columns_is_refused_with_what_it_names) {
   EXPECT_EQ(
       complaint_about("image,label\na,1\n", {}, "t.csv"),
-      "t.csv: the first row names no column 'path': expected the columns 'path' and 'label', "
+      "t.csv: the first row has no column 'path': expected the columns 'path' and 'label', "
       "separated by commas, found 'image', 'label'. Name the columns in the list's first row.");
   EXPECT_THAT(complaint_about("path;label\na;1\n", {}, "t.csv"), HasSubstr("found 'path;label'"));
   EXPECT_THAT(complaint_about("path,label,path\n", {}, "t.csv"),
@@ -221,7 +221,7 @@ TEST(ImageList, a_row_that_cannot_be_read_is_refused_with_its_line_or_left_out) 
   const std::string text = "path,label\n\"a\nb\",1\nc,1,2\n,1\nd,\ne,1\n";
   EXPECT_EQ(complaint_about(text, {}, "t.csv"),
             "t.csv: line 4: the row has a different number of fields than the first row: expected "
-            "2, found 3. Put quotation marks around each field that contains a divider.");
+            "2, found 3. Put quotation marks around each field that contains a separator.");
   std::vector<std::string> left_out;
   const auto images = parse_image_list(text, "t.csv", {.leave_out = [&](const CorruptError& error) {
                                          left_out.push_back(error.failure());

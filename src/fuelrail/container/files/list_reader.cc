@@ -118,7 +118,7 @@ class HeadedRows final : public ListReader {
       refuse_line(at.uri, at.number, "the row has a different number of fields than the first row",
                   {.expected = fmt::to_string(columns_),
                    .found = fmt::to_string(fields_.size()),
-                   .remedy = "Put quotation marks around each field that contains a divider"});
+                   .remedy = "Put quotation marks around each field that contains a separator"});
     }
     out.labels.clear();
     take_label(fields_[label_], at, out);
@@ -134,8 +134,8 @@ class HeadedRows final : public ListReader {
       return static_cast<size_t>(found - fields_.begin());
     }
     throw CorruptError(
-        fmt::format("the first row names {} column '{}'",
-                    found == fields_.end() ? "no" : "a second", name),
+        fmt::format("the first row has {} column '{}'", found == fields_.end() ? "no" : "a second",
+                    name),
         {.path = uri_,
          .expected = fmt::format("the columns 'path' and 'label', separated by {}",
                                  divider == ',' ? "commas" : "TABs"),

@@ -1,6 +1,6 @@
-// The lines of a list of images, one by one, as each of its formats has them:
+// Reads the lines of a list of images one by one. The formats:
 //   .lst        id TAB label [TAB label ...] TAB path
-//   .csv, .tsv  a first row that names the columns `path` and `label`, then a row an image
+//   .csv, .tsv  a first row that names the columns `path` and `label`, then one row per image
 // docs/formats/image_list.md has the rules.
 #pragma once
 
@@ -33,10 +33,10 @@ class ListReader {
   virtual bool next(ListedLine& out) = 0;
 };
 
-// The name's extension, in upper or lower case, selects the format: `.csv`, `.tsv`, or else the
-// format of `.lst`. `uri` names the list in errors. `warn` is called for unused columns. Lifetime:
-// the text outlives the reader. Errors: CorruptError for a first row that does not name the
-// columns.
+// Creates a reader of `text`, the content of the list `uri`. The extension of `uri`, in upper or
+// lower case, selects the format: `.csv` or `.tsv`; any other name selects the format of `.lst`.
+// `warn` is called for unused columns. Lifetime: the text outlives the reader. Errors: CorruptError
+// for a first row that does not name the columns.
 std::unique_ptr<ListReader> make_list_reader(std::string_view text, const std::string& uri,
                                              const Warn& warn = {});
 

@@ -76,11 +76,12 @@ size_t append_framed(Bytes payload, std::vector<std::byte>& out);
 // Checks, part by part, that consecutive parts form one record.
 class PartChain {
  public:
-  // Adds the head of the next part. `left`: the bytes from this head to the end of the data.
-  // Returns: the bytes from this head to the end of its part, with padding. Requires: !done().
-  // Errors, with `offset`, the offset of the head: CorruptError (magic, order of the parts, a part
-  // before the last one whose length is not a multiple of 4, a record longer than
-  // kMaxPayloadBytes); TruncatedError (the part is longer than `left`).
+  // Adds the head of the next part. `offset`: the head's offset, for errors. `left`: the number of
+  // bytes from this head to the end of the data. Returns: the number of bytes from this head to the
+  // end of its part, with padding. Requires: !done(). Errors, with `offset`: CorruptError for a
+  // wrong magic, for parts out of order, for a part before the last one whose length is not a
+  // multiple of 4, and for a record longer than kMaxPayloadBytes; TruncatedError for a part longer
+  // than `left`.
   uint64_t add(const PartHead& head, uint64_t offset, uint64_t left);
 
   bool done() const { return done_; }

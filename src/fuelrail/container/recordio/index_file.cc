@@ -59,7 +59,7 @@ std::string own_index_uri(const Source& data, const std::string& index_uri) {
 }  // namespace
 
 IndexText read_index(const Source& data, const std::string& index_uri) {
-  constexpr int kMaxLooks = 8;  // the index may be renamed, and the file replaced, meanwhile
+  constexpr int kMaxLooks = 8;  // the index may be renamed, or the file replaced, between two looks
   for (int look = 1;; ++look) {
     IndexText index{.uri = own_index_uri(data, index_uri)};
     try {
@@ -129,12 +129,13 @@ void check_complete(uint64_t entries, const Source& data, const std::string& uri
   if (own != uri && identity_of_name(own) != identity_of_name(uri)) return;
   const std::optional<uint64_t> records = records_beside(data);
   if (!records || entries >= *records) return;
-  throw TruncatedError("the index has fewer entries than the file has records",
-                       {.path = uri,
-                        .expected = fmt::format("{} entries", *records),
-                        .found = fmt::format("{}", entries),
-                        .remedy = "Move it away, and rewrite file and index with 'fuelrail merge "
-                                  "NEW.rec OLD.rec'"});
+  throw TruncatedError(
+      "the index has fewer entries than the file has records",
+      {.path = uri,
+       .expected = fmt::format("{} entries", *records),
+       .found = fmt::format("{}", entries),
+       .remedy = "Move the index away, and rewrite file and index with 'fuelrail merge "
+                 "NEW.rec OLD.rec'"});
 }
 
 void check_index_key(std::string_view key, const std::string& uri) {

@@ -1,6 +1,6 @@
 // The standard `.idx` beside a RecordIO file: one line per record, `key TAB offset-of-its-head
-// NEWLINE`, in the order of writing (docs/formats/recordio.md). Upstream's tools need it. fuelrail
-// finds records without it, and reads it only for their keys.
+// NEWLINE`, in the order of writing (docs/formats/recordio.md). Upstream's tools need the index.
+// fuelrail finds records without it, and reads it only for their keys.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class IndexReader {
   uint64_t line_ = 0;
 };
 
-// All entries. Errors: those of IndexReader.
+// Returns all entries of an index. Errors: those of IndexReader.
 std::vector<IndexEntry> parse_index(Bytes text, const std::string& uri);
 
 // Reads the whole index of an opened RecordIO file: `X.idx`, or `X.idx.next` while that belongs to
@@ -53,8 +53,8 @@ struct IndexText {
 };
 IndexText read_index(const Source& data, const std::string& index_uri);
 
-// Opens a RecordIO file and its index. Both belong to the same file, even if it is being replaced.
-// Errors: those of FileSystem::open and read_index.
+// Opens a RecordIO file and its index. The index belongs to the opened file, even if the file is
+// being replaced. Errors: those of FileSystem::open and read_index.
 struct IndexedSource {
   std::shared_ptr<const Source> data;
   IndexText index{};
@@ -63,21 +63,23 @@ IndexedSource open_with_index(const std::string& uri, const std::string& index_u
 
 inline constexpr size_t kMaxIndexLineBytes = 64 * 1024;
 
-// The record of each entry. Errors: CorruptError, with line and offset, if no record of `container`
-// begins at an entry's offset: the index belongs to another file or an older version.
+// Returns the number of the record at each entry's offset. Errors: CorruptError, with line and
+// offset, if no record of `container` begins there: the index belongs to a different file, or to an
+// older version of this one.
 std::vector<uint64_t> resolve_index(const std::vector<IndexEntry>& entries,
                                     const Container& container, const std::string& uri);
 
 // Compares the number of index entries with the number of records in the file's sidecar, because an
-// index that was cut at the end of a line looks complete. Checks only `X.idx` of `X.rec` (under any
-// path), since another index may name only some of the records, and only if a sidecar is beside the
-// file. Errors: TruncatedError for too few entries; IoError.
+// index that was cut at the end of a line looks complete. Checks only the index `X.idx` of `X.rec`
+// (under any path), because an index with a different name may name only some of the records. Does
+// nothing if there is no sidecar beside the file. Errors: TruncatedError for too few entries;
+// IoError.
 void check_complete(uint64_t entries, const Source& data, const std::string& uri);
 
-// Errors: InvalidArgumentError, with `uri`, for a key that IndexWriter rejects.
+// Checks a key. Errors: InvalidArgumentError, with `uri`, for a key that IndexWriter rejects.
 void check_index_key(std::string_view key, const std::string& uri);
 
-// Threads: one at a time. Lifetime: the sink outlives the writer.
+// Writes an index line by line. Threads: one at a time. Lifetime: the sink outlives the writer.
 class IndexWriter {
  public:
   explicit IndexWriter(Sink& sink) : sink_(sink) {}

@@ -35,7 +35,7 @@ std::vector<uint64_t> keys_of(const RecordFile& file, const IndexText& index) {
     };
     if (keys.size() == file.size()) refuse("more entries than records");
     if (entry->offset != file.sidecar().record(keys.size()).offset) {
-      refuse("the offset of another record, or of none");
+      refuse("an offset that is not the next record's");
     }
     const std::optional<uint64_t> key = parse_number<uint64_t>(entry->key);
     if (!key || fmt::to_string(*key) != entry->key) refuse("the key " + shown(entry->key));

@@ -1,4 +1,4 @@
-// The keys of an index whose keys are whole numbers.
+// Reads the keys of an index as whole numbers.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,21 @@
 
 namespace fuelrail::recordio {
 
-// One key per record. Errors: CorruptError; UnsupportedError unless the index has one entry per
-// record, in record order, with a whole number below 2^64 as its key.
+// Returns the key of each record. Errors: CorruptError for an invalid index; UnsupportedError
+// unless the index has one entry per record, in record order, with a whole number below 2^64 as its
+// key.
 std::vector<uint64_t> keys_of(const RecordFile& file, const IndexText& index);
 
-// The keys of an index that may be damaged or truncated, by the offsets of their records. Threads:
-// one at a time.
+// Finds the key of a record by the record's offset, in an index that may be damaged or truncated.
+// Threads: one at a time.
 class KeysByOffset {
  public:
-  // No keys if the index does not exist. `warn` is called if it is damaged or has keys that are not
-  // whole numbers.
+  // Reads the index `uri`. If the index does not exist, there are no keys. If it is damaged or has
+  // a key that is not a whole number, calls `warn` and uses none of its keys.
   KeysByOffset(const std::string& uri, const Warn& warn);
 
-  // The key of the record at `offset`. A record that the index does not have gets `wanted`; if
-  // another record has that key, it gets the next unused key above all keys of the index.
+  // The key of the record at `offset`. A record that is not in the index gets the key `wanted` or,
+  // if a different record has that key, the next unused key above all keys of the index.
   uint64_t at(uint64_t offset, uint64_t wanted);
 
  private:

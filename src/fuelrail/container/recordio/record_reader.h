@@ -22,11 +22,13 @@ struct Record {
 
 struct RecordReaderOptions {
   // If given, damage is reported here and skipped up to the next aligned magic that begins a
-  // record. Such a magic inside a record is damage too, because a writer escapes it; so a wrong
-  // length loses only its own record. If empty, damage is an error.
+  // record. Writers escape this magic inside a payload, so finding one inside a record counts as
+  // damage too. A record with a wrong length is therefore lost alone, without the records after it.
+  // If empty, damage is an error.
   std::function<void(const Damage&)> recover{};
 
-  // The size of a read; affects only speed. Use a smaller value to pick records with `seek`.
+  // The size of one read; affects only the speed. Use a smaller value for reading single records
+  // with `seek`.
   uint64_t block_bytes = uint64_t{4} << 20;
 };
 
@@ -42,7 +44,7 @@ RecordShape measure_record(BlockReader& reader, uint64_t offset);
 
 // The first offset at or after `from` where a record begins, or the file's size. A record begins at
 // an aligned magic with the head of a whole record or of a first part; a writer escapes the same
-// bytes inside a payload. Reads `block_bytes` at once. Errors: those of the source.
+// bytes inside a payload. Reads `block_bytes` at a time. Errors: those of the source.
 uint64_t find_record_head(BlockReader& reader, uint64_t from, uint64_t block_bytes);
 
 // Reads ahead in large blocks. Threads: one at a time. Memory: one block, or the longest record.
@@ -51,8 +53,9 @@ class RecordReader {
   explicit RecordReader(std::shared_ptr<const Source> source, RecordReaderOptions options = {});
   RecordReader& operator=(RecordReader&&) = delete;
 
-  // Empty at the end of the file, at every call. Errors: TruncatedError, CorruptError, with path
-  // and offset, repeated at every call until `seek`; IoError.
+  // Returns an empty optional at the end of the file, however often it is called. Errors: IoError;
+  // TruncatedError and CorruptError, with path and offset, which every further call repeats until
+  // `seek` is called.
   std::optional<Record> next();
 
   // Continues at the record whose head is at `offset`. Errors: OutOfRangeError past the file's end.

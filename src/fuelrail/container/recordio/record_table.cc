@@ -27,7 +27,7 @@ class TableBuilder {
       : source_(source), reporter_(source, progress) {
     if (source.size_bytes() != 0) return;
     throw TruncatedError("the file is empty: it has no records",
-                         {.path = source.uri(), .remedy = "Pack it again"});
+                         {.path = source.uri(), .remedy = "Pack the file again"});
   }
 
   SidecarWriter& table() { return table_; }

@@ -1,5 +1,5 @@
-// Builds the record table of a RecordIO file, with the other data of its sidecar: from the records'
-// heads, or from the whole file.
+// Builds the record table and the other data of a RecordIO file's sidecar, from the records' heads
+// or from the whole file.
 #pragma once
 
 #include <functional>
@@ -22,9 +22,9 @@ SidecarWriter scan_heads(const Source& source, const ScanProgress& progress = {}
 SidecarWriter read_table(std::shared_ptr<const Source> source, const ScanProgress& progress = {});
 
 // Builds the table of a file that may be damaged: damage is reported and skipped. `own`: the file's
-// sidecar, or null. With `own`, a record that is not in its table counts as damage too, and
-// checksums and labels are copied from it, because a damaged file cannot provide them. Without
-// `own`, the table has no checksums, and the labels come from the remaining records. Errors:
+// sidecar, or null. If `own` is given, a record that is not in its table counts as damage too, and
+// checksums and labels are copied from `own`, because a damaged file cannot provide them. If `own`
+// is null, the table has no checksums, and the labels come from the remaining records. Errors:
 // CorruptError when no record remains; those of the source; those of `own`.
 SidecarWriter recover_table(std::shared_ptr<const Source> source,
                             const std::function<void(const Damage&)>& report, const Sidecar* own,

@@ -20,7 +20,7 @@ class RecordWriter {
   // too long, before anything is written; those of the sink.
   uint64_t append(Bytes payload);
 
-  // The number of magics in payloads that were escaped so far.
+  // The number of magics that were escaped in payloads so far.
   uint64_t escapes() const { return escapes_; }
 
  private:
@@ -31,11 +31,11 @@ class RecordWriter {
   uint64_t escapes_ = 0;
 };
 
-// Commits a finished file and then its index, if it has one. Removes the index and the sidecar of a
-// file that had the name before, because their keys and class names belong to that file. If a
-// commit fails, or the process is killed between the two, X.idx does not exist, so it is never
-// another file's; the old index is then X.idx.old.partial. Errors: those of Sink::commit and
-// FileSystem.
+// Commits a finished file and then its index, if it has one. Removes the index and the sidecar of
+// an earlier file with this name, because their keys and class names belong to the earlier file. If
+// a commit fails, or the process is killed between the two commits, the file has no X.idx rather
+// than a wrong one; the old index is then named X.idx.old.partial. Errors: those of Sink::commit
+// and FileSystem.
 void commit_record_file(Sink& records, Sink* index);
 
 }  // namespace fuelrail::recordio

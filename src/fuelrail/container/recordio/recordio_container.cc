@@ -202,7 +202,7 @@ class OpenedRecordIo final : public RecordFile {
   bool gaps_;
 };
 
-// Reports the records that a truncated file has lost after its end.
+// Reports the records that a truncated file has lost completely.
 void report_missing(const Sidecar& sidecar, const Source& source,
                     const std::function<void(const Damage&)>& report) {
   const uint64_t end = source.size_bytes();
@@ -211,8 +211,8 @@ void report_missing(const Sidecar& sidecar, const Source& source,
   report({.path = source.uri(),
           .offset = end,
           .record = sidecar.records() - missing,
-          .reason = fmt::format("the file is truncated: another {} of its {} records are missing",
-                                missing, sidecar.records())});
+          .reason = fmt::format("the file is truncated: {} of its {} records are missing", missing,
+                                sidecar.records())});
 }
 
 class Writer final : public RecordFileWriter {

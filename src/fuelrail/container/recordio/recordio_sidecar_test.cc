@@ -138,10 +138,10 @@ TEST(RecordIoSidecar, of_a_file_that_was_cut_says_which_record_is_the_first_gone
   EXPECT_TRUE(left->verifies_checksums());
   ASSERT_EQ(damage.size(), 1u);
   EXPECT_EQ(damage[0].offset, 3u * 2008);
-  EXPECT_THAT(damage[0].reason, HasSubstr("another 2 of its 5 records are missing"));
+  EXPECT_THAT(damage[0].reason, HasSubstr(": 2 of its 5 records are missing"));
 }
 
-// Such a sidecar belongs to an FFRecord file, or another program wrote it.
+// A sidecar of this kind belongs to an FFRecord file, or a different program wrote it.
 TEST(RecordIoSidecar, without_a_table_is_set_aside_where_the_file_is_shorter) {
   RecordFile file(std::vector<std::string>{std::string(5000, 'a'), std::string(5000, 'b')});
   const std::string whole = file_contents(file.path);

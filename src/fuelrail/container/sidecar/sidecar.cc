@@ -170,7 +170,8 @@ Bytes checked_directory(Bytes head, uint64_t file_bytes, const std::string& uri)
   const auto count = load_le<uint32_t>(head.data() + kSectionCountAt);
   const uint64_t bytes = uint64_t{count} * kDirectoryEntryBytes;
   if (count > kMaxSections || bytes > file_bytes - kHeaderBytes) {
-    throw_corrupt("the sidecar's directory is too long", uri, {.found = fmt::format("{}", count)});
+    throw_corrupt("the sidecar's directory is too long", uri,
+                  {.found = fmt::format("{} sections", count)});
   }
   const Bytes directory = head.subspan(kHeaderBytes, bytes);
   if (crc32(directory, crc32(head.first(kHeaderCrcAt))) !=

@@ -35,7 +35,7 @@ struct LabelSummary {
   friend bool operator==(const LabelSummary&, const LabelSummary&) = default;
 };
 
-// The types of sections. Frozen values: four letters, the first in the lowest byte.
+// The types of sections. The values are frozen: four letters, the first in the lowest byte.
 constexpr uint32_t section_type(const char (&letters)[5]) {
   uint32_t type = 0;
   for (int i = 0; i < 4; ++i) type |= uint32_t{static_cast<uint8_t>(letters[i])} << (8 * i);
@@ -48,9 +48,9 @@ inline constexpr uint32_t kClassesSection = section_type("CLAS");
 inline constexpr uint32_t kLabelsSection = section_type("LABL");
 inline constexpr uint32_t kKeysSection = section_type("KEYS");
 
-// An opened sidecar. Its small sections are kept in memory. If it has larger ones, the file stays
-// open (sidecar_section.h), and a change of the file meanwhile is either an error or goes
-// unnoticed. Immutable. Threads: any number at once.
+// An opened sidecar. Small sections are kept in memory. If there are larger sections, the file
+// stays open (sidecar_section.h). If the file changes after it was opened, a read either throws or
+// returns the old data. Immutable. Threads: any number at once.
 class Sidecar {
  public:
   // Checks the header, the directory, the bounds of every section, and the checksums of sections
@@ -58,7 +58,7 @@ class Sidecar {
   // small file takes one read. A larger one takes a second round of parallel reads, which also
   // loads the first and the last record of the table. `head`: the first kHeadReadBytes of the file
   // (or all of it), if the caller has already read them. Errors: CorruptError, TruncatedError,
-  // UnsupportedError (another major version); those of the source.
+  // UnsupportedError (a different major version); those of the source.
   static constexpr uint64_t kHeadReadBytes = uint64_t{256} << 10;
   static std::unique_ptr<Sidecar> open(std::shared_ptr<const Source> file,
                                        std::vector<std::byte> head = {});
@@ -73,11 +73,13 @@ class Sidecar {
   // Errors: CorruptError.
   bool has_table() const { return table_ != nullptr; }
   RecordEntry record(uint64_t i) const;
-  // The entries from `begin` on, in one read. Requires: at most kMostAtOnce entries.
+  // Fills `into` with the entries from `begin` on, in one read. Requires: at most kMostAtOnce
+  // entries.
   static constexpr size_t kMostAtOnce = 3;
   void read_records(uint64_t begin, std::span<RecordEntry> into) const;
 
-  // The CRC-32 of every payload. Requires: has_checksums(), i < records(). Errors: CorruptError.
+  // The CRC-32 of record i's payload. Requires: has_checksums(), i < records(). Errors:
+  // CorruptError.
   bool has_checksums() const { return checksums_ != nullptr; }
   uint32_t payload_crc(uint64_t i) const;
 
@@ -86,17 +88,18 @@ class Sidecar {
   bool has_keys() const { return keys_ != nullptr; }
   uint64_t key(uint64_t i) const;
 
-  const std::vector<std::string>& classes() const { return classes_; }  // empty without the section
+  const std::vector<std::string>& classes() const { return classes_; }  // empty if it has none
 
   // Empty if the records are not images with labels.
   const std::optional<LabelSummary>& labels() const { return labels_; }
 
-  // Any section, even of a type unknown to this version. Null if there is no such section.
+  // The section of this type, which may be unknown to this version of fuelrail; null if there is
+  // none.
   const SidecarSection* section(uint32_t type) const;
   const std::vector<SidecarSection>& sections() const { return sections_; }
 
-  // Whether both files are equal byte for byte. Compares only the headers: the header's checksum
-  // covers the directory, which holds the checksum of every section.
+  // Whether the two sidecars are equal byte for byte. Compares only the headers: the header's
+  // checksum covers the directory, which holds the checksum of every section.
   bool same_contents(const Sidecar& other) const;
 
   // Reads the whole sidecar and checks every checksum, every entry, and the fingerprint of the

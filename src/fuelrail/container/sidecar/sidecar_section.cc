@@ -136,7 +136,8 @@ const std::byte* SidecarSection::keep_stretch(uint64_t number) const {
   return keep_memory(number, std::move(memory));
 }
 
-// From now on its blocks are read one by one, not the whole stretch for each entry.
+// From now on, the stretch's blocks are read one by one, because reading the whole stretch for each
+// entry would be slow.
 const std::byte* SidecarSection::note_damaged(uint64_t number) const {
   const std::byte* unread = nullptr;
   kept_[number].compare_exchange_strong(unread, &kDamaged, std::memory_order_relaxed);

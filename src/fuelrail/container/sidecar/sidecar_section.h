@@ -21,8 +21,9 @@ namespace fuelrail {
 // Enough for the tables of 13 million records.
 inline constexpr uint64_t kMaxKeptBytes = uint64_t{256} << 20;
 
-// For errors: the section's four letters, in quotes. And the remedy for a damaged sidecar.
+// For errors: the section's four letters, in quotes.
 std::string name_of_section(uint32_t type);
+// The remedy for a damaged sidecar.
 inline constexpr const char* kNewSidecar =
     "Move the sidecar away and build a new one with 'fuelrail index'";
 
@@ -41,21 +42,22 @@ class SidecarSection {
   SidecarSection(const Header& header, std::vector<std::byte> data, const std::string& uri);
 
   // A section with blocks, which begin at `offset` in `file`; `block_crcs` are their checksums.
-  // `left`: the number of bytes that the sidecar may still keep. Lifetime: `left` outlives the
-  // section. Errors: CorruptError when the checksum of `block_crcs` is wrong.
+  // `left`: the number of bytes that the sidecar may still keep in memory. Lifetime: `left`
+  // outlives the section. Errors: CorruptError when the checksum of `block_crcs` is wrong.
   SidecarSection(const Header& header, std::shared_ptr<const Source> file, uint64_t offset,
                  std::vector<std::byte> block_crcs, std::atomic<int64_t>* left);
 
-  // The ranges of the first and the last blocks that are read together, for a caller that reads
-  // them when the sidecar is opened. Requires: blocks.
+  // Blocks are read in groups. Returns the ranges of the first and the last group, which the caller
+  // may read when the sidecar is opened and pass to `keep`. Requires: the section has blocks.
   struct Range {
     uint64_t begin = 0;  // in the data
     uint64_t end = 0;
   };
   static std::array<Range, 2> ends_of(const Header& header);
 
-  // Keeps the bytes of such a range if their checksums are right. If not, the error is thrown when
-  // the blocks are used.
+  // Keeps the bytes of one of the ranges that `ends_of` returned, if their checksums are right and
+  // the limit on kept bytes allows. If they are wrong, the error is thrown when the blocks are
+  // used.
   void keep(const Range& range, Bytes bytes);
 
   SidecarSection(SidecarSection&&) = default;

@@ -30,8 +30,8 @@ std::string absolute_path(const std::string& uri) {
   return error ? path : canonical.string();
 }
 
-// The name contains a hash of the path and the identity, so a changed file, or another file at the
-// same path, gets another name.
+// The name contains a hash of the path and the identity, so a changed file, or a different file at
+// the same path, gets a different name.
 std::string cache_name(const std::string& data_uri, const FileIdentity& identity) {
   return fmt::format("{}-{:08x}-{:x}-{:08x}{:08x}.frx",
                      base_name(data_uri).substr(0, kMaxCacheStemBytes),
@@ -110,7 +110,7 @@ bool is_next_in_use(const Source& data) {
 void check_still_named(const Source& data, Replaced replaced) {
   if (replaced == Replaced::kIgnored || data.is_still_named()) return;
   throw ReplacedError("the file was replaced while it was being opened",
-                      {.path = data.uri(), .remedy = "Open it again"});
+                      {.path = data.uri(), .remedy = "Open the file again"});
 }
 
 void remove_foreign_sidecar(const std::string& data_uri) {
@@ -189,8 +189,8 @@ void SidecarStore::read_first() {
   identity_ = identity_of_ends(size, Bytes(head_).first(last.size()), last);
 }
 
-// Uses the bytes from `read_first` once, even if the name leads to another file by now. Later calls
-// open the file again. Null if the file does not exist.
+// Uses the bytes from `read_first` once, even if the name leads to a different file by now. Later
+// calls open the file again. Null if the file does not exist.
 std::shared_ptr<const Sidecar> SidecarStore::open_sidecar(const std::string& uri) {
   const auto begun = std::ranges::find(read_beside_, uri, &Beside::uri);
   if (begun == read_beside_.end()) {
@@ -203,7 +203,7 @@ std::shared_ptr<const Sidecar> SidecarStore::open_sidecar(const std::string& uri
 }
 
 // The result of looking beside the file: why X.frx is not used (empty if it does not exist), and
-// sidecars with another identity, which may still belong to this file.
+// sidecars with a different identity, which may still belong to this file.
 struct SidecarStore::Look {
   std::string refused;
   std::vector<StoredSidecar> others;
@@ -251,8 +251,9 @@ std::optional<StoredSidecar> SidecarStore::look_beside(Look& look) {
   return std::nullopt;
 }
 
-// Of the sidecars with another identity, the one that belongs to this file, which is then damaged.
-// Prefers one for a file of the same size to one for a longer file. Errors: TruncatedError.
+// Of the sidecars with a different identity, returns the one that belongs to this file, which is
+// then damaged. Prefers the sidecar of a file of the same size to that of a longer file. Errors:
+// TruncatedError.
 std::optional<StoredSidecar> SidecarStore::judged(const Look& look) const {
   for (const bool cut : {false, true}) {
     for (const StoredSidecar& other : look.others) {
@@ -380,8 +381,9 @@ std::optional<StoredSidecar> SidecarStore::publish_at(const SidecarWriter& write
 
 void SidecarStore::check_replaceable() const {
   if (!beside_.set_aside) return;
-  throw CorruptError("another file has the sidecar's name and is not overwritten",
-                     {.path = beside_.location.uri, .remedy = "Move it away"});
+  throw CorruptError(
+      "the file with the sidecar's name is not a sidecar of this file, and is not overwritten",
+      {.path = beside_.location.uri, .remedy = "Move that file away"});
 }
 
 StoredSidecar SidecarStore::replace(const SidecarWriter& writer) {
@@ -407,7 +409,7 @@ StoredSidecar SidecarStore::replace_at(const SidecarWriter& writer,
     sink->commit();
   } else if (!sink->commit_new()) {
     throw StateError("another sidecar was written while this one was being built",
-                     {.path = location.uri, .remedy = "Run it again"});
+                     {.path = location.uri, .remedy = "Build the sidecar again"});
   }
   return open_written(location);
 }
@@ -418,8 +420,9 @@ std::unique_ptr<Sink> SidecarStore::hold_writers_off() const {
   std::unique_ptr<Sink> held = file_system_for(data_uri_).resume(data_uri_);
   held->leave_partial(held->position() > 0);
   if (held->is_first_writer()) return held;
-  throw StateError("the file is being written, so its sidecar cannot be replaced",
-                   {.path = data_uri_, .remedy = "Run it again when the file has been written"});
+  throw StateError(
+      "the file is being written, so its sidecar cannot be replaced",
+      {.path = data_uri_, .remedy = "Build the sidecar again when the file has been written"});
 }
 
 // Errors: StateError unless the data file is still the one that was read, and the sidecar to be
@@ -428,7 +431,7 @@ std::unique_ptr<Sink> SidecarStore::hold_writers_off() const {
 void SidecarStore::check_unchanged(const SidecarLocation& location) const {
   if (data_has_changed()) {
     throw StateError("the file changed while its sidecar was being built",
-                     {.path = data_uri_, .remedy = "Run it again"});
+                     {.path = data_uri_, .remedy = "Build the sidecar again"});
   }
   if (!found_ || found_->location.uri != location.uri) return;
   FileSystem& files = file_system_for(location.uri);
@@ -438,7 +441,7 @@ void SidecarStore::check_unchanged(const SidecarLocation& location) const {
   } catch (const Error&) {  // removed, or not a sidecar: changed in any case
   }
   throw StateError("the sidecar changed while a new one was being built",
-                   {.path = location.uri, .remedy = "Run it again"});
+                   {.path = location.uri, .remedy = "Build the sidecar again"});
 }
 
 bool SidecarStore::data_has_changed() const {
@@ -464,7 +467,7 @@ StoredSidecar SidecarStore::made_at(const SidecarLocation& location) const {
   return stored;
 }
 
-// Checks the sidecar, because the name may lead to another file by now.
+// Checks the sidecar, because its name may lead to a different file by now.
 StoredSidecar SidecarStore::open_written(const SidecarLocation& location) const {
   std::shared_ptr<const Sidecar> sidecar =
       Sidecar::open(file_system_for(location.uri).open(location.uri));

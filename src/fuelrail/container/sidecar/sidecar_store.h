@@ -26,7 +26,7 @@ namespace fuelrail {
 enum class SidecarPlace { kBeside, kCache, kMemory };
 const char* name_of(SidecarPlace place);  // "beside", "cache", "memory"
 
-// A record that its file has only in part or not at all.
+// A record that is missing or incomplete in its file.
 struct MissingRecord {
   uint64_t record = 0;
   uint64_t offset = 0;
@@ -35,7 +35,7 @@ struct MissingRecord {
 struct SidecarLocation {
   SidecarPlace place = SidecarPlace::kMemory;
   std::string uri{};  // empty in memory
-  bool made = false;  // written by this opening, because there was none
+  bool made = false;  // written while the file was opened, because it had none
 };
 
 struct StoredSidecar {
@@ -67,22 +67,23 @@ void remove_foreign_sidecar(const std::string& data_uri);
 // belongs to the file. Errors: IoError.
 std::optional<uint64_t> records_beside(const Source& data);
 
-// $XDG_CACHE_HOME/fuelrail, else $HOME/.cache/fuelrail; empty if neither is set. A relative path
-// counts as not set.
+// The cache directory for sidecars: $XDG_CACHE_HOME/fuelrail, else $HOME/.cache/fuelrail; empty if
+// neither variable is set. A variable with a relative path counts as not set.
 std::optional<std::string> sidecar_cache_directory();
 
-// The checks of a format on sidecars of its files. Lifetime: whatever these functions refer to
-// outlives the opening.
+// A format's checks of its files' sidecars. Lifetime: the objects that these functions refer to
+// outlive the SidecarStore.
 struct SidecarRules {
   // Throws an Error that says why the format cannot use this sidecar of the file.
   std::function<void(const Sidecar&)> accept;
 
-  // Called for a sidecar that `accept` takes and that has another identity, built for a file at
-  // least as long as this one. Returns whether the content shows that this is the same file,
-  // damaged or truncated. Default: it is not.
+  // Called for a sidecar that `accept` accepts, but whose identity differs from the file's and is
+  // that of a file at least as long. Returns whether the file's content shows that it is the
+  // sidecar's file, damaged or truncated. Default: it is not.
   std::function<bool(const Sidecar&, const ChangedEnds&)> agrees{};
 
-  // The first record of the longer file that this one does not have completely. Default: unknown.
+  // The first record that is missing or incomplete in this file, which is shorter than the file the
+  // sidecar was built for. Default: unknown.
   std::function<MissingRecord(const Sidecar&)> first_missing{};
 };
 
@@ -94,13 +95,15 @@ enum class CutFile : uint8_t { kRefused, kUsed };
 class ReplacedError : public StateError {
   using StateError::StateError;
 };
+// What to do with a replaced file: throw a ReplacedError, or use it.
 enum class Replaced : uint8_t { kRefused, kIgnored };
 
-// Errors: ReplacedError if the file's name now leads to another file, unless that is ignored.
+// Errors: ReplacedError if the file's name now leads to a different file, unless `replaced` is
+// kIgnored.
 void check_still_named(const Source& data, Replaced replaced);
 
-// Calls `open` again each time it throws a ReplacedError. After many attempts, the last call
-// ignores replacement.
+// Calls `open` again each time it throws a ReplacedError. After many attempts, calls it one last
+// time and ignores replacement.
 template <typename Open>
 auto until_not_replaced(const Open& open) {
   constexpr int kMaxOpenings = 64;
@@ -113,9 +116,10 @@ auto until_not_replaced(const Open& open) {
   return open(Replaced::kIgnored);
 }
 
-// Handles the sidecar for one opening of one data file. Several processes may open, index and pack
-// the same file at once: each publishes whole files by rename. A scan never replaces a sidecar, and
-// `fuelrail index` replaces only the sidecar that it started from. Threads: one at a time.
+// Finds, writes or replaces the sidecar of one data file that is being opened. Several processes
+// may open, index and pack the same file at once: each publishes whole files by rename. A scan
+// never replaces a sidecar, and `fuelrail index` replaces only the sidecar that it found when it
+// started. Threads: one at a time.
 class SidecarStore {
  public:
   // Reads the ends of `data` and the sidecars beside it in one parallel round, to wait for storage
@@ -127,22 +131,22 @@ class SidecarStore {
 
   const FileIdentity& identity() const { return identity_; }
 
-  // The first 64 KiB of the data file, or all of it; read in any case.
+  // The first 64 KiB of the data file, or all of it if it is shorter. Always available.
   Bytes head() const { return head_; }
 
   // Finds the file's sidecar: beside the file, else in the cache. A sidecar with the file's
-  // identity belongs to it. So does a sidecar beside the file that was built for a file at least as
-  // long, if SidecarRules::agrees; the file is then damaged or truncated. A sidecar that cannot be
-  // read, belongs to another file or is not accepted is ignored: `warn` gets the reason, and beside
-  // the file it is not overwritten. Returns: empty if there is no usable sidecar. Errors:
-  // ReplacedError; TruncatedError if the file is shorter than its sidecar says, unless `cut` is
-  // kUsed.
+  // identity belongs to the file. If a sidecar beside the file was built for a file at least as
+  // long, it belongs to this file too if SidecarRules::agrees returns true; this file is then
+  // damaged or truncated. A sidecar is ignored if it cannot be read, belongs to a different file or
+  // is not accepted: `warn` is called with the reason, and an ignored sidecar beside the file is
+  // not overwritten. Returns: empty if there is no usable sidecar. Errors: ReplacedError;
+  // TruncatedError if the file is shorter than its sidecar says, unless `cut` is kUsed.
   std::optional<StoredSidecar> find(const SidecarRules& rules, CutFile cut = CutFile::kRefused);
 
   // Call after `find` returned nothing. Writes the sidecar beside the file, else into the cache,
-  // else keeps it in memory with a warning. If another sidecar appears there before the rename,
-  // that one is used and not overwritten. If the data file has changed by then, nothing is written
-  // beside it. Errors: none for these places.
+  // else keeps it in memory with a warning. If another process writes a sidecar there first, that
+  // sidecar is used and not overwritten. If the data file has changed by then, nothing is written
+  // beside it. A place that cannot be written is not an error.
   StoredSidecar publish(const SidecarWriter& writer);
 
   // Replaces the sidecar that `find` returned, or writes a new one beside the file, else into the
@@ -203,9 +207,9 @@ class SidecarStore {
   std::optional<StoredSidecar> found_;
 };
 
-// Calls `open` with the source of a data file and its store. If the file is replaced meanwhile,
-// calls it again with the new file. Returns: the result of `open`. Errors: those of
-// FileSystem::open and of `open`.
+// Calls open(source, store) with a data file's source and its SidecarStore. If the file is replaced
+// while `open` runs, calls `open` again with the new file. Returns: the result of `open`. Errors:
+// those of FileSystem::open and of `open`.
 template <typename Open>
 auto open_with_store(const std::string& uri, const Warn& warn, const Open& open,
                      bool ignore_sidecars = false) {

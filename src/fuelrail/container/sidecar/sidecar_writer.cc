@@ -25,8 +25,8 @@ void append_bytes(std::vector<std::byte>& out, Bytes bytes) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-// Whether every writer builds this section itself from the data file. Copied from an old sidecar,
-// it would be a duplicate or out of date.
+// Whether every writer builds this section itself from the data file. A copy from an old sidecar
+// would be a duplicate or out of date.
 bool is_made_anew(uint32_t type) {
   return type == kMetaSection || type == kRecordsSection || type == kChecksumsSection ||
          type == kLabelsSection;
@@ -34,7 +34,7 @@ bool is_made_anew(uint32_t type) {
 
 }  // namespace
 
-// --- What the sidecar says of its file ---
+// --- The label summary ---
 
 bool is_integral_label(float label) {
   constexpr float kBeyondInt64 = 9223372036854775808.0f;

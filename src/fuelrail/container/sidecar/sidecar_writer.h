@@ -20,7 +20,7 @@ namespace fuelrail {
 class LabelTally {
  public:
   void add(Bytes labels);  // of one record: float32, little-endian, unaligned
-  // Without any records: width 1, integral.
+  // If no record was added: width 1, integral.
   LabelSummary summary() const;
 
  private:
@@ -36,19 +36,19 @@ bool is_integral_label(float label);
 class SidecarWriter {
  public:
   void add_record(RecordEntry entry, uint32_t payload_crc);
-  void add_record(RecordEntry entry);  // without a checksum: the sidecar then has none at all
+  void add_record(RecordEntry entry);  // without a checksum: then no record has one
 
   // For a file that has its own record table and checksums (FFRecord): the sidecar has neither.
   // Requires: all records are added this way, or none.
   void add_length(uint64_t length);
 
-  // The records added so far. Requires, for the last two: has_checksums(), i < records().
+  // The records added so far. `record` and `payload_crc` require has_checksums() and i < records().
   uint64_t records() const { return fingerprint_.result().records; }
   bool has_checksums() const { return has_table_ && all_have_checksums_; }
   RecordEntry record(uint64_t i) const;
   uint32_t payload_crc(uint64_t i) const;
 
-  void set_classes(const std::vector<std::string>& classes);  // No section if empty.
+  void set_classes(const std::vector<std::string>& classes);  // Empty: writes no section.
   void set_labels(LabelSummary labels);  // Default: the records are not images with labels.
   void set_keys(std::span<const uint64_t> keys);  // Requires: one per record.
 
@@ -56,15 +56,15 @@ class SidecarWriter {
   // sidecar. Requires: no other section has this type.
   void add_section(uint32_t type, Bytes data, bool kept);
 
-  // Copies the kept sections of `old`, even those of unknown types, unless this writer already has
-  // them. Never copies the table, checksums or labels, whatever their flags say, because this
-  // writer makes its own, nor the section of the type `left_out`, if given. Requires: `old` belongs
-  // to the same file. Errors: CorruptError.
+  // Copies the sections of `old` that cannot be rebuilt, even those of unknown types, except types
+  // that this writer already has. Never copies the fingerprint, the table, checksums or labels,
+  // whatever their flags say, because this writer builds its own. `left_out`: one more type that is
+  // not copied; 0 = none. Requires: `old` belongs to the same file. Errors: CorruptError.
   void keep_sections_of(const Sidecar& old, uint32_t left_out = 0);
 
-  // Appends the sidecar's bytes to `sink`; the caller commits. Equal calls give equal bytes. To
-  // publish a data file and its sidecar, write both, commit the sidecar, then commit the data file.
-  // Errors: those of the sink.
+  // Appends the sidecar's bytes to `sink`; the caller commits the sink. Equal calls give equal
+  // bytes. To publish a data file and its sidecar, write both, commit the sidecar, then commit the
+  // data file. Errors: those of the sink.
   void write_to(const FileIdentity& identity, Sink& sink) const;
 
  private:

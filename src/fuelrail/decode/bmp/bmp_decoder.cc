@@ -42,7 +42,7 @@ class Palette {
   Colour operator[](uint8_t index) const {
     if (index >= entries_) {
       throw DecodeError(
-          "a pixel's palette index is out of range in the BMP",
+          "the palette index of a pixel in the BMP is out of range",
           {.expected = fmt::format("below {}", entries_), .found = fmt::format("{}", index)});
     }
     return colours_[index];
@@ -161,7 +161,8 @@ class RunLengths {
       } else if (value == 2) {
         x_ += next();
         y_ += next();
-        if (x_ > header_.size.width) throw DecodeError("the BMP's runs exceed the image");
+        if (x_ > header_.size.width)
+          throw DecodeError("the BMP's run-length encoding extends beyond the image");
       } else {
         literal(value);
       }
@@ -180,7 +181,8 @@ class RunLengths {
   }
 
   void literal(uint8_t count) {
-    if (count > header_.size.width - x_) throw DecodeError("the BMP's runs exceed the image");
+    if (count > header_.size.width - x_)
+      throw DecodeError("the BMP's run-length encoding extends beyond the image");
     const uint64_t begin = at_;
     uint8_t value = 0;
     for (int i = 0; i < count; ++i) {

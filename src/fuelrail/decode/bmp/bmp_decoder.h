@@ -31,7 +31,7 @@ struct BmpHeader {
   uint32_t palette_entry_bytes = 0;      // 3 or 4: blue, green, red, unused
   uint64_t pixels_at = 0;                // byte position in the image
 
-  // The size of a stored row without and with its padding to a multiple of 4.
+  // The number of bytes of a stored row: without padding, and padded to a multiple of 4.
   uint64_t row_bytes() const { return (static_cast<uint64_t>(size.width) * bits_() + 7) / 8; }
   uint64_t padded_row_bytes() const { return (row_bytes() + 3) / 4 * 4; }
 

@@ -83,7 +83,7 @@ TEST(BmpDecoder, runs_that_stop_early_leave_the_first_colour) {
 
 TEST(BmpDecoder, runs_that_end_with_the_file_are_truncated) {
   const GoldenImage& image = golden_image("rle4.bmp");
-  const size_t end = image.encoded.rfind(std::string("\0\0\0\1", 4)) + 2;  // behind the last row
+  const size_t end = image.encoded.rfind(std::string("\0\0\0\1", 4)) + 2;  // after the last row
   Attempt without_end(image.encoded.substr(0, end));
   EXPECT_EQ(without_end->distance_to(image.rgb), 0);
   for (const size_t missing : {1, 2, 3, 40}) {

@@ -100,14 +100,14 @@ void check_shape(const BmpHeader& header, uint32_t compression) {
   constexpr std::array<int, 6> kDepths{1, 4, 8, 16, 24, 32};
   if (std::find(kDepths.begin(), kDepths.end(), header.bits) == kDepths.end()) {
     throw UnsupportedError(
-        "this number of bits per pixel in a BMP is not supported",
+        "the BMP's number of bits per pixel is not supported",
         {.expected = "1, 4, 8, 16, 24 or 32", .found = fmt::format("{}", header.bits)});
   }
   const bool fits = compression == kRaw || (compression == kRle8 && header.bits == 8) ||
                     (compression == kRle4 && header.bits == 4) ||
                     (compression == kBitFields && header.bits >= 16);
   if (!fits) {
-    throw UnsupportedError("this compression of a BMP is not supported",
+    throw UnsupportedError("the BMP's compression is not supported",
                            {.expected = "none, RLE4 (4 bits), RLE8 (8 bits) or bit fields (16 bits "
                                         "or more)",
                             .found = fmt::format("{} with {} bits", compression, header.bits)});

@@ -1,4 +1,4 @@
-// Odd, damaged and cut JPEGs: what is tolerated, what is refused, and how it is said.
+// Odd, damaged and truncated JPEGs: which are tolerated, which are refused, and with which errors.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ std::string without_segments(std::string encoded, char code) {
   return encoded;
 }
 
-// Decodes a box of bytes with a decoder of its own.
+// Decodes a box of an encoded image with a new decoder.
 struct Attempt : testing::DecodeAttempt {
   explicit Attempt(const std::string& encoded, Box box = kAll)
       : DecodeAttempt(encoded, info(), box, *make_jpeg_decoder()) {}
@@ -137,7 +137,7 @@ TEST(JpegDamage, an_end_marker_before_a_component_is_damage) {
   }
 }
 
-// libjpeg smooths such images from block to block: nothing may be left out.
+// libjpeg smooths such images across blocks, so no block may be skipped.
 TEST(JpegDamage, a_progressive_image_that_leaves_bits_out_is_decoded_exactly) {
   MadeJpeg wanted = halved();
   wanted.quality = 40;
@@ -191,7 +191,7 @@ TEST(JpegDamage, harmless_oddities_are_tolerated_and_counted) {
   }
 }
 
-// As it is where bytes in the middle were changed: other pixels, of fewer bits.
+// Changed bytes in the middle of an image have the same effect: wrong pixels, coded in fewer bits.
 TEST(JpegDamage, bytes_of_the_scan_that_no_pixel_takes_are_counted_at_the_last_row) {
   const std::string encoded = made(halved());
   std::string longer = encoded;
@@ -202,7 +202,7 @@ TEST(JpegDamage, bytes_of_the_scan_that_no_pixel_takes_are_counted_at_the_last_r
   EXPECT_EQ(all->distance_to(pixels_of(encoded)), 0);
   EXPECT_EQ(Attempt(longer, {0, 0, 20, 80})->job.tolerated, 0u);
   std::string marked = encoded;
-  marked.insert(encoded.size() - 2, "\xff\xc4", 2);  // tables, without any
+  marked.insert(encoded.size() - 2, "\xff\xc4", 2);  // a marker for tables, without tables
   EXPECT_EQ(Attempt(marked)->job.tolerated, 1u);
   EXPECT_EQ(Attempt(marked)->distance_to(pixels_of(encoded)), 0);
 }
@@ -237,7 +237,7 @@ TEST(JpegDamage, a_missing_restart_marker_is_damage) {
   encoded.erase(encoded.find("\xff\xd2"), 2);
   Attempt attempt(encoded);
   EXPECT_TRUE(attempt->failed_with<DecodeError>()) << attempt->error();
-  // libjpeg's own words are a quotation, not another "found".
+  // libjpeg's text is a quotation, not a second "found".
   EXPECT_NE(attempt->error().find("of the image (libjpeg reports: "), std::string::npos)
       << attempt->error();
 }
@@ -247,7 +247,7 @@ TEST(JpegDamage, the_memory_limit_of_the_environment_refuses_no_image) {
   wanted.progressive = true;  // its coefficients are kept: 2 bytes for each sample of the image
   const std::string encoded = made(wanted);
   const std::string expected = pixels_of(encoded);
-  ASSERT_EQ(::setenv("JPEGMEM", "1", 1), 0);  // 1,000 bytes, for libjpeg's own notion of a limit
+  ASSERT_EQ(::setenv("JPEGMEM", "1", 1), 0);  // a limit of 1,000 bytes in libjpeg
   Attempt attempt(encoded);
   ::unsetenv("JPEGMEM");
   EXPECT_EQ(attempt->error(), "");

@@ -266,7 +266,7 @@ void finish(Session& session) { jpeg_finish_decompress(&session.codec); }
     case JERR_OUT_OF_MEMORY:
       throw std::bad_alloc();
     case JERR_NO_BACKING_STORE:  // the limit of limit_memory
-      throw DecodeError("the JPEG needs more memory than a valid image of its size can need");
+      throw DecodeError("decoding the JPEG needs more memory than any valid image of its size");
     case JERR_ARITH_NOTIMPL:
     case JERR_BAD_PRECISION:
     case JERR_CCIR601_NOTIMPL:
@@ -437,9 +437,9 @@ class JpegDecoder final : public Decoder {
               [&](Bytes header) { passed += blocks_of_scan(codec, header); });
     const uint64_t most = std::max(kMaxPasses * blocks, kBlocksOfAnyImage);
     if (passed <= most) return;
-    throw DecodeError("the JPEG's scans visit its blocks too often",
-                      {.expected = fmt::format("at most {} blocks in all scans", most),
-                       .found = fmt::format("{}, in an image of {} blocks", passed, blocks),
+    throw DecodeError("the JPEG's scans process its blocks too often",
+                      {.expected = fmt::format("at most {} blocks in all scans together", most),
+                       .found = fmt::format("{} blocks, for an image of {} blocks", passed, blocks),
                        .remedy = "Convert the image to baseline JPEG"});
   }
 

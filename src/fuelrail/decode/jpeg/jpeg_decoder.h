@@ -21,7 +21,7 @@ void each_scan(Bytes encoded, size_t at, const std::function<void(Bytes header)>
 // Uses the accurate integer DCT and libjpeg's smooth ("fancy") upsampling, so the pixels equal
 // those of libjpeg's full decode with its defaults, and Pillow's. A JPEG with one scan is read down
 // to the box's last row (with vertically subsampled chroma, one more row of blocks); damage below
-// goes unnoticed. A progressive JPEG is read completely.
+// that goes unnoticed. A progressive JPEG is read completely.
 std::unique_ptr<Decoder> make_jpeg_decoder();
 
 }  // namespace fuelrail

@@ -131,7 +131,7 @@ void read_frame(const Segment& segment, ImageInfo& info) {
                     segment.offset));
   }
   if (byte(0) != 8) {
-    throw UnsupportedError("this number of bits in a JPEG's samples is not supported",
+    throw UnsupportedError("the JPEG's number of bits per sample is not supported",
                            {.expected = "8", .found = std::to_string(byte(0))});
   }
   info.stored = {byte(1) << 8 | byte(2), byte(3) << 8 | byte(4)};
@@ -143,7 +143,7 @@ void read_frame(const Segment& segment, ImageInfo& info) {
   }
   if (info.stored.width == 0) throw DecodeError("the JPEG declares a width of 0");
   if (info.channels != 1 && info.channels != 3 && info.channels != 4) {
-    throw UnsupportedError("this number of components in a JPEG is not supported",
+    throw UnsupportedError("the JPEG's number of components is not supported",
                            {.expected = "1, 3 or 4", .found = std::to_string(info.channels)});
   }
   info.scalable =

@@ -14,7 +14,7 @@ namespace fuelrail {
 // Errors: as for `probe`, which also checks the number of pixels.
 ImageInfo probe_png(Bytes encoded);
 
-// Reads rows from the first to the box's last; damage below goes unnoticed. Alpha and transparent
+// Reads the rows down to the box's last row; damage below it goes unnoticed. Alpha and transparent
 // colours are dropped unless the output has four channels. Gamma is not applied.
 std::unique_ptr<Decoder> make_png_decoder();
 

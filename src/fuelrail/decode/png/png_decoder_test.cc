@@ -24,7 +24,7 @@ struct Attempt : testing::DecodeAttempt {
 
 const Box kAll{0, 0, 21, 29};
 
-// A chunk of an existing image, from its length on; `type` must be there.
+// The position of a chunk's length in the image. Requires: the image has a chunk of this type.
 size_t chunk_at(const std::string& encoded, std::string_view type) {
   return encoded.find(type) - 4;
 }

@@ -62,7 +62,7 @@ void read_header(Bytes header, ImageInfo& info) {
   }
   constexpr uint32_t kMaxSide = 0x7fffffff;
   if (width > kMaxSide || height > kMaxSide) {
-    throw DecodeError("the PNG declares a side longer than 2^31 - 1 pixels");
+    throw DecodeError("the PNG declares a height or width above 2^31 - 1 pixels");
   }
   const auto bit_depth = std::to_integer<uint8_t>(header[8]);
   const auto colour_type = std::to_integer<uint8_t>(header[9]);

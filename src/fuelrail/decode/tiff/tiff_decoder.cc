@@ -150,7 +150,7 @@ struct Layout {
 };
 
 [[noreturn]] void refuse(const char* what, uint32_t found) {
-  throw UnsupportedError(fmt::format("this {} of a TIFF is not supported", what),
+  throw UnsupportedError(fmt::format("the TIFF's {} is not supported", what),
                          {.found = fmt::format("{}", found), .remedy = "Convert it to PNG"});
 }
 
@@ -284,7 +284,7 @@ Blocks blocks_of(const TiffFile& file, const Layout& layout) {
       static_cast<int64_t>(std::min<uint64_t>(blocks.bytes, 1ull << 62)) > limit ||
       blocks.row_bytes < static_cast<uint64_t>((width * together * layout.bits + 7) / 8) ||
       blocks.bytes / blocks.row_bytes < static_cast<uint64_t>(height)) {
-    file.throw_damaged("the TIFF's strips or tiles do not fit its size");
+    file.throw_damaged("the TIFF's strips or tiles do not match its size");
   }
   blocks.down = (layout.size.height + height - 1) / height;
   blocks.across = (layout.size.width + width - 1) / width;

@@ -52,7 +52,8 @@ Box region_around(const Box& wanted, Size image) {
 void decode_region(Bytes encoded, Size image, const Box& region, ImageView into) {
   WebPDecoderConfig config;
   if (!WebPInitDecoderConfig(&config)) {
-    throw UnsupportedError("libwebp has another version than the one fuelrail was built with");
+    throw UnsupportedError("the installed libwebp is not the version that fuelrail was built with",
+                           {.remedy = "Install that version, or rebuild fuelrail"});
   }
   const auto* data = reinterpret_cast<const uint8_t*>(encoded.data());
   const VP8StatusCode seen = WebPGetFeatures(data, encoded.size(), &config.input);

@@ -24,9 +24,9 @@ ImageInfo probe_webp(Bytes encoded);
 WebpFrame first_frame(Bytes encoded, const ImageInfo& info);
 
 // Uses libwebp's smooth ("fancy") upsampling without dithering; the pixels equal Pillow's. Decodes
-// alpha only for output with four channels. Decodes the rows down to the box's last, and filters
-// and upsamples only the box's columns if that gives the same pixels: damage below may go
-// unnoticed.
+// alpha only for output with four channels. Decodes the rows down to the box's last row, and
+// filters and upsamples only the box's columns if that gives the same pixels. Damage below the box
+// may go unnoticed.
 std::unique_ptr<Decoder> make_webp_decoder();
 
 }  // namespace fuelrail

@@ -20,7 +20,7 @@ using testing::CropJob;
 using testing::golden_image;
 using testing::GoldenImage;
 
-// Blocks, gradients and noise: all that filters and predictors do something to.
+// Blocks, gradients and noise, which all filters and predictors change.
 std::string made_pixels(Size size, std::mt19937_64& random) {
   std::string rgb;
   for (int64_t y = 0; y < size.height; ++y) {

@@ -18,7 +18,7 @@ namespace fuelrail::pack {
 namespace {
 
 constexpr int kHighestPngLevel = 9;
-constexpr uint32_t kInterpolationOperation = 0xFFFF;  // beyond every list of transforms
+constexpr uint32_t kInterpolationOperation = 0xFFFF;  // greater than any transform's index
 
 int64_t shorter(Size size) { return std::min(size.height, size.width); }
 
@@ -27,7 +27,7 @@ ConstImageView middle_square(ConstImageView image) {
   return image.crop({(image.height - side) / 2, (image.width - side) / 2, side, side});
 }
 
-// The size that MXNet's im2rec computes.
+// The size of the resized image, computed as in MXNet's im2rec.
 Size resized_size(const ImageSteps& steps, Size image) {
   if (steps.shorter_side == 0) return steps.resize;
   const int64_t side = steps.shorter_side;
@@ -83,7 +83,7 @@ bool needs_description(const EncodedImage& encoded) {
 Bytes bytes_to_store(const EncodedImage& encoded) {
   if (!needs_description(encoded)) return encoded.bytes;
   throw UnsupportedError(
-      "the image needs the codec description of its file, which a record cannot store",
+      "decoding the image needs parameters from its file, which a record cannot store",
       {.expected = "an image that can be decoded from its own bytes",
        .found = std::string(encoded.codec->format->title),
        .remedy = "Encode the image again, as JPEG or PNG"});
@@ -111,7 +111,7 @@ struct ImagePipeline::Impl {
     return finish(steps.color == ColorMode::kUnchanged ? image : upright(image, info), place, true);
   }
 
-  // `own`: the memory after the image may be read a few bytes further, as transforms do.
+  // `own`: a few bytes after the image may be read, as transforms require.
   Bytes finish(ConstImageView image, uint64_t place, bool own) {
     if (steps.center_crop) image = middle_square(image);
     if (resizes(image.size())) {
@@ -193,14 +193,14 @@ struct ImagePipeline::Impl {
     encode_jpeg(image, steps.quality.value_or(kDefaultJpegQuality), encoded_);
   }
 
-  // The result of one stage; valid until the stage's next image.
+  // The result of one stage, valid until the stage processes the next image.
   struct Made {
     StageRunner runner;
     PixelBuffer input;
     OwnedPixels pixels;
   };
 
-  // A copy followed by memory that transforms may read.
+  // A copy of the image, followed by the memory that transforms may read.
   ConstImageView readable(ConstImageView image, Made& mine) {
     const ImageView to = mine.input.resize(image.size(), 0, image.channels);
     const auto row_bytes = static_cast<size_t>(image.width * image.channels);

@@ -1,5 +1,5 @@
-// Turns an image file's bytes, or pixels, into the bytes to pack: either the same bytes, or the
-// encoded result of a list of steps.
+// Turns an image file's bytes, or pixels, into the bytes to pack: the file's bytes unchanged, or
+// the encoded result of the steps.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@
 
 namespace fuelrail::pack {
 
-// Returns the image's own bytes. Errors: UnsupportedError if more than these bytes is needed to
-// decode the image: the codec has a size or parameters, or its format has no signature.
+// Returns the image's own bytes. Errors: UnsupportedError if these bytes are not enough to decode
+// the image, because its codec has a size or parameters, or its format has no signature.
 Bytes bytes_to_store(const EncodedImage& encoded);
 
-// Metadata of an image (EXIF, ICC profile) is dropped if the image is encoded again. 16-bit samples
-// keep their high byte. Four channels can only be stored as PNG.
+// Prepares images one by one. If an image is encoded again, its metadata (EXIF, ICC profile) is
+// dropped, and only the high byte of 16-bit samples is kept. Four channels can be stored only as
+// PNG.
 // Threads: one pipeline for each thread; it keeps its working memory between calls.
 class ImagePipeline {
  public:
@@ -26,13 +27,13 @@ class ImagePipeline {
   ImagePipeline(ImagePipeline&&) noexcept;
 
   // `place`: the image's index in its source, which selects its random numbers.
-  // Returns: the bytes to pack: a view of `encoded`, or of memory that stays valid until the next
+  // Returns: the bytes to pack, a view into `encoded` or into memory that is valid until the next
   // call.
   // Errors: those of `probe`, of decoding, of `bytes_to_store` and of the stages; UnsupportedError
-  // for a side that is too long for the encoding; StepsError.
+  // for a height or width that the encoding does not allow; StepsError.
   Bytes prepare(const EncodedImage& encoded, uint64_t place);
 
-  // The same for pixels of 1, 3 or 4 channels. ImageSteps::keep and `color` do not apply.
+  // As above, for pixels of 1, 3 or 4 channels. ImageSteps::keep and `color` do not apply.
   Bytes prepare(ConstImageView pixels, uint64_t place);
 
  private:

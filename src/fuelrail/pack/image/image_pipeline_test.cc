@@ -31,7 +31,7 @@ std::vector<std::byte> small_png() {
   return copied(std::as_bytes(std::span(kPng)));
 }
 
-// The JPEG with an EXIF block that holds nothing but the orientation.
+// The JPEG with an EXIF block that contains only the orientation.
 std::vector<std::byte> oriented(const std::vector<std::byte>& jpeg, int orientation) {
   const unsigned char exif[] = {
       0xFF, 0xE1, 0x00, 0x22, 'E', 'x', 'i', 'f', 0, 0,
@@ -58,7 +58,7 @@ std::vector<uint8_t> decoded(Bytes encoded) {
   return pixels;
 }
 
-// What `pack` does by its own options.
+// The steps for the options of `pack`.
 class Preparer {
  public:
   explicit Preparer(const StoredImages& images)
@@ -221,7 +221,7 @@ TEST(ImagePipeline, random_transforms_depend_on_the_seed_and_the_place_alone) {
   EXPECT_NE(made(1, 2), made(1, 3));
 }
 
-// Of each of the first 40 places which of the five it was.
+// For each of the first 40 places, which of the five interpolations was used.
 std::vector<int> rules_of_places(uint64_t seed) {
   const std::vector<std::byte> jpeg = make_jpeg(90, 120, 5);
   const auto resized = [&](ResizeRule rule, uint64_t place) {

@@ -45,7 +45,7 @@ PackedImage ImageReader::read(uint64_t i) {
   } catch (StepsError& error) {
     error.add({.path = source_.path(i)});
     throw;
-  } catch (StateError& error) {  // not specific to this image: a missing codec library
+  } catch (StateError& error) {  // concerns other images too: a codec's library is missing
     error.add({.path = source_.path(i)});
     throw;
   } catch (const Error& error) {

@@ -15,15 +15,15 @@ namespace fuelrail::pack {
 struct PackedImage {
   std::vector<std::byte> payload;
   uint32_t crc = 0;
-  std::string failure;  // why the payload is missing; empty on success
+  std::string failure;  // the reason for a missing payload; empty on success
 };
 
-// The error's message without path and record, which the report has separately.
+// The error's message without its path and record, because the report stores the path separately.
 std::string reason_of(const Error& error);
 
-// Writes the record of an image with these encoded bytes into `out.payload` and its checksum into
-// `out.crc`. Requires: the payload is empty. Errors: UnsupportedError for an image that is too long
-// for a record.
+// Writes an image record with these encoded bytes to `out.payload`, and its checksum to `out.crc`.
+// Requires: `out.payload` is empty. Errors: UnsupportedError for an image that is too long for a
+// record.
 void fill_payload(const SourceImage& image, Bytes encoded, PackedImage& out);
 
 // Threads: one reader for each thread; it keeps its working memory between calls.
@@ -33,9 +33,9 @@ class ImageReader {
   // and `steps` outlive the reader.
   ImageReader(const PackSource& source, const ImageSteps& steps, bool first_label_only);
 
-  // Returns an error of this one image in PackedImage::failure instead of throwing it. Requires: i
-  // < source.size(). Errors, with the image's path: StepsError; StateError if this machine cannot
-  // decode the format.
+  // Reads and prepares image i. An error that affects only this image is not thrown but returned in
+  // PackedImage::failure. Requires: i < source.size(). Errors, which name the image's path:
+  // StepsError; StateError if this machine cannot decode the format.
   PackedImage read(uint64_t i);
 
  private:

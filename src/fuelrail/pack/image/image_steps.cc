@@ -18,7 +18,7 @@ void check_size(const ImageSteps& steps) {
   side.check(steps.resize.height);
   side.check(steps.resize.width);
   if (steps.shorter_side > 0) {
-    refuse_step("`shorter_side` and `resize` exclude each other", "one of them", "both");
+    refuse_step("`shorter_side` and `resize` cannot be combined", "one of them", "both");
   }
 }
 
@@ -41,16 +41,16 @@ const OptionTable<ImageSteps>& ImageSteps::table() {
       OptionTable<Steps>()
           .row({.rule = {.name = "pass_through",
                          .kind = "bool",
-                         .meaning = "store the files unchanged after checking their headers; none "
-                                    "of the following steps is done."},
+                         .meaning = "store the files unchanged after checking their headers; all "
+                                    "of the following steps are skipped."},
                 .get = [](const Steps& o) { return OptionValue{o.keep == Keep::kAll}; },
                 .set =
                     [](Steps& o, const OptionValue& value) {
                       o.keep = std::get<bool>(value) ? Keep::kAll : Keep::kNone;
                     }})
           .any(option::numbers_rule("color", {-1, 0, 1},
-                                    "1 colour, 0 grey, both turned upright by EXIF; -1 the "
-                                    "channels of the file, not turned."),
+                                    "1 colour, 0 grey, -1 the channels of the file; with 1 and 0, "
+                                    "images are turned upright by their EXIF orientation."),
                &Steps::color)
           .flag("center_crop", &Steps::center_crop, "crop the central square.")
           .number("resize", &Steps::shorter_side, 0, kLongestSide,

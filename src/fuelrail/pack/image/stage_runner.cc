@@ -25,8 +25,8 @@ void repeat_channel(ConstImageView from, int64_t channel, ImageView to) {
   });
 }
 
-// ITU-R 601-2 luma in 16-bit fixed point. The weights add up to one, so that grey pixels do not
-// change.
+// ITU-R 601-2 luma in 16-bit fixed point. The weights add up to one, so that pixels with equal
+// channels do not change.
 void to_grey(ConstImageView rgb, ImageView to) {
   each_pixel(rgb, to, [](const uint8_t* in, uint8_t* out) {
     const uint32_t luma = 19595u * in[0] + 38470u * in[1] + 7471u * in[2] + 32768u;
@@ -34,7 +34,7 @@ void to_grey(ConstImageView rgb, ImageView to) {
   });
 }
 
-// The plan without colour steps, for the alpha channel; borders become opaque.
+// The plan for the alpha channel: without colour steps, and with opaque borders.
 Plan alpha_plan(const Plan& plan) {
   Plan moves = plan;
   std::erase_if(moves.pixel_steps, [](const auto& step) {
@@ -56,7 +56,7 @@ Plan alpha_plan(const Plan& plan) {
   return moves;
 }
 
-// EXIF's numbers of the mirrored orientations.
+// The EXIF orientation that corresponds to the flips.
 int orientation_of(bool horizontal, bool vertical) {
   if (horizontal) return vertical ? 3 : 2;
   return vertical ? 4 : 1;

@@ -1,4 +1,5 @@
-// Runs lists of transforms, which work only on RGB, on images of 1, 3 or 4 channels.
+// Applies lists of transforms, which by themselves work only on RGB, to images of 1, 3 or 4
+// channels.
 #pragma once
 
 #include "fuelrail/base/image_view.h"
@@ -12,8 +13,8 @@ namespace fuelrail::pack {
 // Threads: one runner for each thread.
 class StageRunner {
  public:
-  // Applies the transforms as ImageStage describes. Requires: check(transforms) has passed; no
-  // Normalize; as many readable bytes after the image as PixelBuffer provides.
+  // Applies the transforms as the comment on ImageStage describes. Requires: check(transforms) has
+  // passed; no Normalize; as many readable bytes after the image as a PixelBuffer has.
   // Returns: an image with the same number of channels, valid until the next call, or the input.
   // Errors: those of `resolve`; UnsupportedError for a user's stage on four channels; errors that a
   // user's stage throws.

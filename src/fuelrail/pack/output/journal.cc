@@ -29,7 +29,8 @@ void put_text(std::vector<std::byte>& out, std::string_view text) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-// Takes values from the front of bytes. Once too few bytes are left, it stays at its end.
+// Takes values from the front of bytes. If too few bytes are left for a value, this and all later
+// calls fail.
 class Cursor {
  public:
   explicit Cursor(Bytes bytes) : bytes_(bytes) {}
@@ -56,7 +57,7 @@ class Cursor {
   bool failed_ = false;
 };
 
-// The data of the next block; empty if the block is truncated or damaged.
+// Returns: the data of the next block, or nothing if the block is truncated or damaged.
 std::optional<Bytes> take_block(Cursor& cursor) {
   const auto length = cursor.take<uint32_t>();
   const auto crc = cursor.take<uint32_t>();
@@ -69,7 +70,7 @@ void keep_first(JournalContents& contents, uint64_t items) {
   if (items >= contents.items.size()) return;
   contents.items.resize(static_cast<size_t>(items));
   contents.reasons.erase(contents.reasons.lower_bound(items), contents.reasons.end());
-  contents.completed.clear();  // the valid ones are added again
+  contents.completed.clear();  // entries that follow add the valid parts again
 }
 
 // Returns: whether the entry is valid.
@@ -156,7 +157,7 @@ std::optional<JournalContents> parse_journal(Bytes journal, const std::string& j
     if (!block) break;
     Cursor entries(*block);
     while (!entries.at_end()) {
-      // An invalid entry with a correct checksum comes from another version.
+      // An invalid entry with a correct checksum was written by a different version.
       if (!take_entry(entries, contents)) return std::nullopt;
     }
     contents.valid_bytes += kBlockHeadBytes + block->size();
@@ -180,7 +181,7 @@ PackJournal::PackJournal(const std::string& output, const std::string& job, bool
     throw IoError("another job is writing the output",
                   {.path = output,
                    .remedy = "Wait until that job ends; if no job is running, remove the files of "
-                             "this name that end in .partial, which another program made"});
+                             "this name that end in .partial, which another program created"});
   }
   sink_->leave_partial(leave);
   if (sink_->position() > 0) {
@@ -197,7 +198,7 @@ PackJournal::~PackJournal() {
   if (!leave_ || sink_ == nullptr) return;
   try {
     flush();
-  } catch (const Error&) {  // entries flushed earlier are in the file
+  } catch (const Error&) {  // the entries flushed earlier can still be used
   }
 }
 

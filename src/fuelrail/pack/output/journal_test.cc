@@ -112,7 +112,7 @@ TEST_F(Journal, a_block_that_is_cut_off_or_damaged_ends_it) {
   EXPECT_EQ(parse_journal(as_bytes(damaged), "job")->items.size(), 1u);
 
   write_file(file(), damaged);
-  journal = open();  // what is appended stands behind what is whole
+  journal = open();  // new entries follow the intact ones
   journal->keep(1);
   journal->add_record(3, 3);
   journal.reset();
@@ -127,7 +127,7 @@ TEST_F(Journal, another_jobs_journal_is_not_used) {
     EXPECT_FALSE(other->left());
     EXPECT_TRUE(other->is_foreign());
   }
-  EXPECT_EQ(parsed()->items.size(), 1u);  // it may be wanted yet
+  EXPECT_EQ(parsed()->items.size(), 1u);  // its job may still be resumed
   open("another job")->begin_anew();
   EXPECT_FALSE(parsed());
   write_file(file(), "frpackj1 and nothing that makes sense");

@@ -18,7 +18,8 @@
 namespace fuelrail::pack {
 namespace {
 
-// A damaged file or one of another kind differs from the job's result.
+// Reports a damaged file, and a file of a different kind, as one that differs from the job's
+// result.
 template <typename Read>
 auto read_of(const MadeAlready& file, const Read& read) {
   try {
@@ -29,7 +30,7 @@ auto read_of(const MadeAlready& file, const Read& read) {
     throw;
   } catch (const Error& error) {
     ErrorDetail detail = error.detail();
-    detail.remedy.clear();  // it describes how to read the file, not what to do here
+    detail.remedy.clear();  // it is about reading the file, and does not help here
     file.refuse(Error(error.failure(), std::move(detail)).what());
   }
 }
@@ -46,13 +47,14 @@ MadeAlready::MadeAlready(std::string uri, const std::vector<std::string>& classe
   }
   stream_ = read_of(*this, [&] { return open_stream(uri_, uri_, {.keep_going = keep_going}); });
   if (const auto difference = first_difference(classes, stream_->sidecar()->classes())) {
-    refuse(fmt::format("{}, where the job has {}", difference->found, difference->expected));
+    refuse(fmt::format("{}, but the job has {}", difference->found, difference->expected));
   }
 }
 
 uint64_t MadeAlready::take(Bytes payload, uint32_t crc, const std::string& path) {
   const auto unlike = [&] {
-    refuse(fmt::format("a different record {} than the job makes from {}", taken_, path));
+    refuse(fmt::format("record {}, which differs from the one that the job makes from {}", taken_,
+                       path));
   };
   if (taken_ == stream_->size()) {
     refuse(fmt::format("only {} records, none of them from {}", taken_, path));

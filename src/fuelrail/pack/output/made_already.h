@@ -1,4 +1,4 @@
-// Compares an existing output with the result of a job, image by image.
+// Compares an existing output with a job's result, image by image.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,24 @@
 
 namespace fuelrail::pack {
 
-// Threads: one at a time. Errors of all methods: IoError if the output differs, naming the
-// difference (part.h), or cannot be read; StateError if `keep_going` returns false.
+// Threads: one at a time. Errors of all methods: IoError that names the difference, if the output
+// differs; IoError if the output cannot be read; StateError if `keep_going` returns false.
 class MadeAlready {
  public:
   // `classes`: the job's class names.
   MadeAlready(std::string uri, const std::vector<std::string>& classes,
               const KeepGoing& keep_going);
 
-  // Compares the next record with this payload, its checksum `crc`, and the image's path. Returns:
-  // the bytes of the record in the file.
+  // Compares the next record with this payload, whose checksum is `crc`. Errors name `path`, the
+  // image's path. Returns: the number of bytes that the record takes in the file.
   uint64_t take(Bytes payload, uint32_t crc, const std::string& path);
 
-  // Checks that no record is left. Returns: the file's identity.
+  // Checks that all records have been compared. Returns: the file's identity.
   FileIdentity finish();
 
   uint64_t records() const { return taken_; }
 
+  // Throws the IoError with this difference.
   [[noreturn]] void refuse(const std::string& found) const;
 
  private:

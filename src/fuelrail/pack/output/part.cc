@@ -18,7 +18,8 @@ namespace {
 
 std::unique_ptr<Sink> create(const std::string& uri) { return file_system_for(uri).create(uri); }
 
-// The unfinished file as it was left, which is also the lock; null if another writer holds it.
+// Opens the unfinished file with its old content. The file is also the lock; returns null if
+// another writer holds it.
 std::unique_ptr<Sink> try_to_hold(const std::string& uri) {
   std::unique_ptr<Sink> sink = file_system_for(uri).resume(uri);
   sink->leave_partial(sink->position() > 0);
@@ -30,19 +31,20 @@ std::unique_ptr<Sink> hold_alone(const std::string& uri) {
   throw IoError("another job is writing the output",
                 {.path = uri,
                  .remedy = "Wait until that job ends; if no job is running, remove " + uri +
-                           ".partial, which another program made"});
+                           ".partial, which another program created"});
 }
 
 void refuse_orphan(const std::string& uri) {
   if (!is_file(uri)) return;
-  throw IoError("the output does not exist, but this companion file does",
-                {.path = uri,
-                 .remedy = "Move it away, because another file may need it, or allow replacing it "
-                           "(overwrite, --overwrite)"});
+  throw IoError(
+      "the output does not exist, but this companion file does",
+      {.path = uri,
+       .remedy = "Move it to another folder, because a different record file may need it, or "
+                 "allow replacing it (overwrite, --overwrite)"});
 }
 
-// Final names of the companions, in renaming order. The sidecar comes last: until it has its name,
-// the others may lack theirs.
+// Final names of the companions, in the order of renaming. The sidecar is last: as long as it lacks
+// its final name, other companions may lack theirs.
 std::vector<std::string> companions_of(const std::string& uri) {
   const FileFormat& format = format_for(FormatWork::kWrite, uri);
   std::vector<std::string> names;
@@ -64,14 +66,14 @@ void complete_names_alone(const std::string& uri) {
   if (!is_file(uri) || !is_file(next_uri(sidecar_uri(uri)))) return;
   if (is_next_in_use(*files.open(uri))) {
     give_last_names(uri);
-  } else {  // they belong to a file that never got its name
+  } else {  // the companions belong to a file that never got its name
     for (const std::string& name : companions_of(uri)) files.remove(next_uri(name));
   }
 }
 
-// The data file has its name and no longer serves as the lock, so another writer may have started.
-// A writer of parts completes these names first, and `index` soon releases the lock, so this waits
-// for it, but not forever.
+// The data file has its name and is no longer the lock, so another writer may have started. If it
+// is a `Part`, it completes these names first. If it is `fuelrail index`, it soon releases the
+// lock. So this waits for the lock for about a second.
 void complete_names_unless_another_does(const std::string& uri) {
   constexpr int kLooks = 100;
   for (int look = 0; look < kLooks; ++look) {
@@ -82,11 +84,12 @@ void complete_names_unless_another_does(const std::string& uri) {
   complete_names(uri);
 }
 
-// For a file that should replace another.
+// Adds the remedy for a failure to replace an existing file.
 void add_what_is_left(Error& error, const std::string& uri) {
-  error.add({.remedy = fmt::format("Run the job again: {0} and its companions are intact, as the "
-                                   "old version or as the new one (docs/packing.md)",
-                                   uri)});
+  error.add(
+      {.remedy = fmt::format("Run the job again; {0} and its companions are intact, in either "
+                             "the old or the new version (docs/packing.md)",
+                             uri)});
 }
 
 }  // namespace
@@ -104,7 +107,7 @@ void complete_names(const std::string& uri) {
 
 void refuse_existing(const std::string& uri) {
   if (is_file(uri)) throw_existing(uri);
-  if (is_file(uri + ".partial")) return;  // a run killed while it renamed files left these
+  if (is_file(uri + ".partial")) return;  // the companions are those of a killed run
   const FileFormat& format = format_for(FormatWork::kWrite, uri);
   refuse_orphan(sidecar_uri(uri));
   if (!format.index_extension.empty()) refuse_orphan(index_uri_of(uri, format));
@@ -126,11 +129,11 @@ Part::Part(std::string uri, uint64_t expected, bool overwrite, Begin begin)
 }
 
 Part::~Part() {
-  // A step failed between the first name and the last one.
+  // The commit failed after some of the files got their names.
   if (state_ == State::kCommitting && !replaces_ && !data_has_its_name()) remove_companions();
 }
 
-// The last step can fail after the rename, if the directory cannot be flushed.
+// The last step can fail after the rename, because the directory cannot be flushed.
 bool Part::data_has_its_name() const {
   try {
     return is_named(uri_, identity_);
@@ -139,7 +142,7 @@ bool Part::data_has_its_name() const {
   }
 }
 
-// A failure to remove them adds nothing to the error already being thrown.
+// Failures to remove a companion are ignored, because another error is already being thrown.
 void Part::remove_companions() {
   for (const std::string& name : companions_of(uri_)) {
     try {
@@ -202,7 +205,8 @@ void Part::finish() {
 }
 
 void Part::finish_images(const std::vector<std::string>& classes) {
-  // Rebuilding the sidecar (build_sidecar) uses the same order and gives the same bytes.
+  // build_sidecar adds the sections in the same order, so that a rebuilt sidecar has the same
+  // bytes.
   sidecar_writer_.set_labels(labels_.summary());
   if (!classes.empty()) sidecar_writer_.set_classes(classes);
   finish();
@@ -215,7 +219,7 @@ void Part::commit() {
 }
 
 void Part::begin_commit() {
-  if (!overwrite_) refuse_existing(uri_);  // it may have appeared during the writing
+  if (!overwrite_) refuse_existing(uri_);  // the file may have appeared during the writing
   replaces_ = overwrite_ && is_file(uri_);
   if (replaces_) leave_partials();
   state_ = State::kCommitting;

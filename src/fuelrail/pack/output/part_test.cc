@@ -33,7 +33,7 @@ void append_one(Part& part) {
   part.append_image(payload, crc32(payload));
 }
 
-// A part of images, complete but for its commit.
+// A part of images that is complete but not committed.
 struct FinishedPart : Part {
   explicit FinishedPart(const std::string& uri, bool overwrite = true) : Part(uri, 1, overwrite) {
     append_one(*this);
@@ -71,7 +71,7 @@ TEST(Part, the_bytes_are_all_written_before_any_name_changes) {
   EXPECT_EQ(file_contents(directory / "x.rec"), "old");
 }
 
-// An old x.rec with its companions, as `replaced` names them, and one that is to replace it.
+// An old x.rec with its companions, as named by `replaced`, and a new one that will replace it.
 class ReplacingPart : public ::testing::Test {
  protected:
   ReplacingPart() {
@@ -127,7 +127,7 @@ TEST_F(ReplacingPart, given_up_before_its_data_has_its_name_it_leaves_the_old_fi
   }
   EXPECT_EQ(named({"x.rec", "x.rec.frx", "x.idx"}), old_);
   EXPECT_THAT(classes(), ElementsAre("old"));
-  std::filesystem::rename(directory_ / "x.rec.partial", rec_);  // what it had left to do
+  std::filesystem::rename(directory_ / "x.rec.partial", rec_);  // the step that was missing
   EXPECT_THAT(classes(), ElementsAre("new"));
   EXPECT_THAT(names_in(directory_.path()),
               ElementsAre("x.idx", "x.idx.next", "x.rec", "x.rec.frx", "x.rec.frx.next"));
@@ -149,7 +149,7 @@ TEST_F(ReplacingPart, what_a_killed_one_has_not_named_gets_its_name_by_the_next)
   EXPECT_THAT(classes(), ElementsAre("newer"));
 }
 
-// Another one in front of each call of the first one's, from where that has given X.rec its name.
+// Runs a second writer before each call of the first one that follows the renaming of X.rec.
 TEST_F(ReplacingPart, writers_that_meet_leave_the_companions_of_the_one_that_was_last) {
   FaultyFileSystem hooked(local_file_system());
   const FileSystemOverride instead("file", hooked);
@@ -188,7 +188,7 @@ TEST_F(ReplacingPart, a_directory_in_the_place_of_the_file_keeps_its_companions)
   std::filesystem::remove(rec_);
   {
     FinishedPart part(rec_);
-    std::filesystem::create_directory(rec_);  // which no file replaces
+    std::filesystem::create_directory(rec_);  // a directory that no file can replace
     part.begin_commit();
     part.commit_companions();
     EXPECT_THROW(part.commit_data(), IoError);
@@ -227,7 +227,7 @@ TEST(Part, an_old_data_file_is_not_replaced_unless_that_is_allowed) {
 
 TEST(Part, of_an_ffrecord_file_has_a_sidecar_and_no_index) {
   const TemporaryDirectory directory;
-  Part part(directory / "x.ffr", 5, true);  // fewer come
+  Part part(directory / "x.ffr", 5, true);  // fewer records follow
   append_one(part);
   append_one(part);
   part.finish_images({"ant", "bee"});

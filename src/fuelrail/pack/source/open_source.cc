@@ -15,8 +15,8 @@ bool has_schema(const std::string& uri) {
   return format != nullptr && !format->schema.name.empty();
 }
 
-// For an existing folder (packed or not), whose layout its owner chose: throws a CorruptError
-// instead.
+// If `uri` is an existing folder (packed or not), the error comes from its content and not from the
+// arguments: throws it as a CorruptError.
 void throw_if_laid_out(const std::string& uri, const OpenOptions& options, const Error& error) {
   const auto info = file_system_for(uri).stat(uri);
   if (info && (options.schema.empty() ? info->is_directory : has_schema(uri))) {
@@ -24,8 +24,8 @@ void throw_if_laid_out(const std::string& uri, const OpenOptions& options, const
   }
 }
 
-// The samples that a schema finds in a file, as the image records that `pack` makes from the images
-// themselves.
+// The samples that a schema finds in a file, as image records; `pack` makes the same records from
+// the image files.
 class ImagesStream final : public RecordStream {
  public:
   ImagesStream(const std::string& uri, uint64_t max_payload_bytes, const OpenOptions& options)

@@ -31,7 +31,7 @@ void check_length(uint64_t bytes) {
                           .found = fmt::to_string(bytes)});
 }
 
-// The remedy for a file that a schema may read as images.
+// The remedy for a file in which a schema may find images.
 std::string remedy_for_schema(const std::string& uri) {
   const FileFormat* format = find_format(uri);
   if (format == nullptr || format->schema.name.empty()) return "";
@@ -123,8 +123,8 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
   }
   if (info->is_directory) {
     if (!root.empty()) {
-      throw InvalidArgumentError("only a list of images takes a root",
-                                 {.path = uri, .found = "a folder", .remedy = "Omit the root"});
+      throw InvalidArgumentError("`root` can be given only for a list of images",
+                                 {.path = uri, .found = "a folder", .remedy = "Omit it"});
     }
     std::shared_ptr<const Container> folder = open_input(uri, options);
     if (std::string_view(folder->format()) != "folder") {

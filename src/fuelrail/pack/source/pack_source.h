@@ -15,12 +15,12 @@
 
 namespace fuelrail::pack {
 
-// One image as the source has it. Reused from image to image.
+// One image as the source stores it. The object is reused for the next image, to keep its memory.
 struct SourceImage {
   uint64_t id = 0;
   std::vector<float> labels;
-  EncodedImage encoded;     // a view into `storage` or `sample`, or of the source's memory
-  ConstImageView pixels{};  // if its data is set: replaces `encoded`
+  EncodedImage encoded;     // a view into `storage`, `sample` or the source's memory
+  ConstImageView pixels{};  // if its data is set, used instead of `encoded`
   std::vector<std::byte> storage;
   Sample sample;
 };
@@ -33,33 +33,35 @@ class PackSource {
 
   virtual uint64_t size() const = 0;
 
-  // Class names, by label; empty for a list of numbers without class names.
+  // The class names, by label; empty if the labels are numbers without class names.
   virtual const std::vector<std::string>& classes() const = 0;
 
   // The path of image i, for messages. Requires: i < size().
   virtual std::string path(uint64_t i) const = 0;
 
-  // All that is known about image i without reading it; used to tell sources apart.
+  // Everything that is known about image i without reading it. A resumed job compares these texts
+  // to check that the source is the same.
   virtual std::string description(uint64_t i) const { return path(i); }
 
   // Number of images with more than one label.
   virtual uint64_t with_several_labels() const { return 0; }
 
-  // Reads image i. Requires: i < size(). Errors of this one image: NotFoundError, IoError,
-  // TruncatedError; UnsupportedError, before any memory is allocated, if it is too long for a
-  // record.
+  // Reads image i. Requires: i < size(). Errors, which affect only this image: NotFoundError,
+  // IoError, TruncatedError; UnsupportedError, before any memory is allocated, if the image is too
+  // long for a record.
   virtual void read(uint64_t i, SourceImage& out) const = 0;
 };
 
-// The samples of a container; a sample's id is its index. Requires: the container's schema is that
-// of a folder of images (files/folder_scan.h).
+// Returns the samples of a container as a source; a sample's id is its index. Requires: the
+// container's schema is that of a folder of images (files/folder_scan.h).
 std::unique_ptr<PackSource> source_of_images(std::shared_ptr<const Container> images);
 
-// A directory is opened with open_container; an image's id is its index. A list is read with
-// read_image_list by `rules`, with paths relative to `root`. `options.warn` receives the warnings
-// of open_container, and one about ids that repeat in a list. Errors: NotFoundError, IoError,
-// CorruptError (see image_list.h and open_source.h; also for a source without images);
-// InvalidArgumentError for any other kind of source, and for a `root` with a directory.
+// Opens the source of a packing job. A directory is opened with open_input; an image's id is its
+// index. A list is read with read_image_list under `rules`; its paths are relative to `root`.
+// `options.warn` receives the warnings of open_container, and a warning about ids that repeat in a
+// list. Errors: NotFoundError; IoError; CorruptError as in image_list.h and open_source.h, and for
+// a source without images; InvalidArgumentError for any other kind of source, and for a `root` that
+// is given for a directory.
 std::unique_ptr<PackSource> open_pack_source(const std::string& uri, const std::string& root,
                                              const OpenOptions& options,
                                              const ListRules& rules = {});

@@ -55,9 +55,9 @@ bool is_regular_file(int fd) {
   return ::fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode);
 }
 
-// Opens `partial`, new or left by a writer that died, and locks it. Returns: empty if another
-// writer is writing it. The lock belongs to the open file, so the system releases it when the
-// process ends. On a file system without locks, only a new file can be claimed.
+// Opens `partial` (a new file, or one that a killed writer has left) and locks it. Returns: empty
+// if a different writer is writing it. The lock belongs to the open file, so the system releases it
+// when the process ends. On a file system without locks, only a new file can be claimed.
 std::optional<Descriptor> claim(const std::string& partial, const std::string& uri,
                                 LocalSink::Begin begin) {
   for (;;) {
@@ -78,7 +78,7 @@ std::optional<Descriptor> claim(const std::string& partial, const std::string& u
     }
     if (begin == LocalSink::Begin::kAsLeft || truncate_retrying(file.get(), 0)) return file;
     const int error = errno;
-    ::unlink(partial.c_str());  // no other writer's: it is locked
+    ::unlink(partial.c_str());  // it is locked, so no other writer uses it
     throw_errno(error, "cannot create the file", uri);
   }
 }
@@ -210,7 +210,7 @@ void LocalSink::read_back(uint64_t offset, MutableBytes into) {
           "cannot read back the unfinished file",
           {.path = uri_,
            .offset = offset,
-           .found = got < 0 ? words_of(errno) : "a file that has been truncated meanwhile"});
+           .found = got < 0 ? words_of(errno) : "the file truncated since it was written"});
     }
     into = into.subspan(static_cast<size_t>(got));
     offset += static_cast<uint64_t>(got);

@@ -1,4 +1,5 @@
-// Writes a local file beside its final name, under a lock that ends with the writer's process.
+// Writes a local file under a temporary name beside its final one. The file is locked, and the lock
+// ends with the writer's process.
 #pragma once
 
 #include <string>
@@ -12,9 +13,9 @@ namespace fuelrail::local {
 
 class LocalSink final : public Sink {
  public:
-  enum class Begin : uint8_t { kEmpty, kAsLeft };  // as FileSystem::create, as FileSystem::resume
+  enum class Begin : uint8_t { kEmpty, kAsLeft };  // as in FileSystem::create, as in resume
 
-  // Errors: as FileSystem::create.
+  // Errors: as for FileSystem::create.
   explicit LocalSink(std::string uri, Begin begin = Begin::kEmpty);
   ~LocalSink() override;
 

@@ -178,8 +178,8 @@ TEST(LocalSink, a_forked_child_neither_writes_nor_removes) {
   EXPECT_EQ(file_contents(directory / "x"), "parent");
 }
 
-// As where a file system, or the kernel, does not know renameat2. Returns: what the commit of a new
-// file said; empty where the test is to be skipped.
+// Simulates a file system or a kernel without renameat2. Returns: the result of committing a new
+// file; empty if the test must be skipped.
 std::optional<std::string> committed_new_without_renameat2(const std::string& path) {
   return in_child_without(SYS_renameat2, ENOSYS, [&]() -> std::string {
     const auto sink = local_file_system().create(path);
@@ -282,7 +282,8 @@ TEST(LocalSink, a_pipe_in_the_place_of_a_partial_is_left_alone) {
   EXPECT_THAT(names_in(directory), ElementsAre("x.1.partial", "x.partial"));
 }
 
-// The limit on file sizes stands for a full disk: the system takes a part of a write, then refuses.
+// The limit on file sizes simulates a full disk: the system accepts a part of a write, then
+// refuses.
 std::string write_past_the_limit(const std::string& path, size_t piece_bytes) {
   return in_forked_child([&]() -> std::string {
     const rlimit limit{100'000, 100'000};

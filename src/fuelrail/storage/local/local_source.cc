@@ -106,7 +106,7 @@ void LocalSource::read_scattered(uint64_t offset, std::span<const MutableBytes> 
   }
 }
 
-// A range past the end throws WouldWait, too: the read that waits reports it.
+// Throws WouldWait for a range past the end, too: the blocking read reports the error.
 void LocalSource::read_at_hand(uint64_t offset, std::span<const MutableBytes> pieces) const {
   if (!read_if_cached(offset, pieces)) throw WouldWait();
 }
@@ -121,10 +121,10 @@ bool LocalSource::reads_without_waiting() const {
   return without_waiting_;
 }
 
-// A non-blocking read costs a tenth of a microsecond more than a blocking one, a tenth of a small
-// read. So after many consecutive cached reads, only every kAskedEvery-th read is non-blocking,
-// until one finds its bytes not cached. If a fully cached file is evicted, few reads block; a file
-// with occasional misses rarely gets that far.
+// A non-blocking read takes 0.1 microseconds longer than a blocking one, which is a tenth of a
+// small read. So after many consecutive cached reads, only every kAskedEvery-th read is
+// non-blocking, until one finds that its bytes are not cached. If a fully cached file is evicted,
+// few reads block; a file with occasional misses rarely has that many consecutive cached reads.
 bool LocalSource::is_believed_cached() const {
   const uint32_t before = cached_in_a_row_.load(std::memory_order_relaxed);
   return before >= kBelievedCached && before % kAskedEvery != 0;
@@ -164,7 +164,7 @@ Source::Direct LocalSource::direct_descriptor() const {
   if (known >= 0) return {.descriptor = known, .error = 0};
   const Lock hold(direct_mutex_);
   if (!direct_.valid()) {
-    // Opens the same file, even if its name now leads to another.
+    // Opens the same file, even if its name now leads to a different one.
     direct_ = Descriptor(
         open_retrying(fmt::format("/proc/self/fd/{}", file_.get()), O_RDONLY | O_DIRECT));
   }

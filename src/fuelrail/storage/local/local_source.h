@@ -16,7 +16,7 @@ namespace fuelrail::local {
 // position. The size is the file's size when it was opened.
 class LocalSource final : public Source {
  public:
-  // `shown_as`: the name in `uri` and in errors. Errors: as FileSystem::open.
+  // `shown_as`: the name in `uri` and in errors. Errors: as for FileSystem::open.
   LocalSource(const std::string& uri, std::string shown_as);
   explicit LocalSource(const std::string& uri) : LocalSource(uri, uri) {}
 
@@ -41,7 +41,7 @@ class LocalSource final : public Source {
   std::string path_;
   Descriptor file_;
   uint64_t size_bytes_ = 0;
-  mutable std::atomic<uint32_t> cached_in_a_row_ = 0;  // reads; updates may be lost
+  mutable std::atomic<uint32_t> cached_in_a_row_ = 0;  // number of reads; updates may be lost
   mutable std::once_flag asked_to_wait_;
   mutable bool without_waiting_ = false;
   mutable Mutex direct_mutex_;
@@ -49,8 +49,8 @@ class LocalSource final : public Source {
   mutable std::atomic<int> direct_number_ = -1;  // direct_'s number once it is open; needs no lock
 };
 
-// Opens the file for each read and closes it afterwards, so that millions of these sources may
-// exist: only running reads use descriptors.
+// Opens the file for each read and closes it afterwards. Millions of these sources may exist,
+// because only reads in progress use descriptors.
 class LazyLocalSource final : public Source {
  public:
   LazyLocalSource(std::string opened_uri, std::string shown_as, uint64_t size_bytes)

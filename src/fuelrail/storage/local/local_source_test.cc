@@ -49,7 +49,7 @@ size_t open_descriptors() {
   return static_cast<size_t>(std::distance(begin(descriptors), end(descriptors)));
 }
 
-// Of which the rest would be read by another call, and this part once more.
+// For such a range, a second call would have to read the rest, and this part would be read again.
 TEST(LocalSource, more_than_the_kernel_reads_in_one_call_is_not_begun_in_the_page_cache) {
   constexpr size_t kBytes = (size_t{1} << 31) + 4096;
   const TemporaryDirectory directory;
@@ -81,7 +81,7 @@ TEST(LocalSource, reads_of_a_cached_file_go_on_when_it_has_become_shorter) {
   for (int i = 0; i < 20; ++i) ASSERT_FALSE(source->read_if_cached(0, {&into, 1}));
 }
 
-// A file of procfs makes reads wait, as those of NFS do.
+// Reads of a procfs file may block, like those of a file on NFS.
 TEST(LocalSource, the_kernel_says_whether_a_file_can_be_read_without_waiting) {
   EXPECT_FALSE(local_file_system().open("/proc/self/cmdline")->reads_without_waiting());
   const TemporaryDirectory directory;
@@ -153,7 +153,7 @@ TEST(LocalSource, a_file_that_has_shrunk_since_opening_is_truncated) {
   }
 }
 
-// As FUSE and network file systems may: the old number has a name here, too.
+// As FUSE and network file systems may do. Here the old number has a name, too.
 TEST(LocalSource, a_file_that_is_numbered_anew_while_it_is_open_is_still_named) {
   const TemporaryDirectory directory;
   const std::string path = directory / "x";

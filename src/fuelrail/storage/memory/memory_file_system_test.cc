@@ -6,7 +6,7 @@
 namespace fuelrail {
 namespace {
 
-// Each test a directory of its own in the one tree.
+// Each test has its own directory in the common tree.
 struct MemoryFiles {
   MemoryFiles() { memory_file_system().make_directory(uri); }
   FileSystem& file_system() { return memory_file_system(); }

@@ -1,4 +1,4 @@
-// A file in memory that is being written: the common part of sinks into memory.
+// A file in memory that is being written: the base of all sinks that write into memory.
 #pragma once
 
 #include <string>

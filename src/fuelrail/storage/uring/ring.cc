@@ -13,11 +13,12 @@
 namespace fuelrail::uring {
 namespace {
 
-// Size of the queue of reads to start: a longer one has no use. Results have a separate queue.
+// Size of the queue of reads to start. A longer queue would bring nothing. Results have a separate
+// queue.
 constexpr unsigned kMaxPrepared = 128;
 
-// Both queues in one mapping (Linux 5.4), no lost results (5.5), reads that wait for pages without
-// a kernel thread (5.7).
+// The features that are required: both queues in one mapping (Linux 5.4), no lost results (5.5),
+// and reads that wait for pages without a kernel thread (5.7).
 constexpr unsigned kNeeded = IORING_FEAT_SINGLE_MMAP | IORING_FEAT_NODROP |
                              IORING_FEAT_SUBMIT_STABLE | IORING_FEAT_FAST_POLL;
 

@@ -1,6 +1,6 @@
 // The kernel's io_uring through its three system calls: a queue of reads to start and a queue of
-// completed reads, in memory shared with the kernel (io_uring(7)). Does not use liburing: the
-// needed part is short, and wheels then have one library less.
+// completed reads, in memory shared with the kernel (io_uring(7)). Does not use liburing: the part
+// of it that would be needed is short, and wheels need one library less.
 #pragma once
 
 #include <sys/uio.h>
@@ -22,7 +22,7 @@ namespace fuelrail::uring {
 class Mapping {
  public:
   Mapping() = default;
-  // Errors: none; `data` is null if the system refuses.
+  // Errors: none; `data` is null if the system refuses the mapping.
   Mapping(int fd, uint64_t offset, size_t bytes);
   Mapping(Mapping&& other) noexcept { *this = std::move(other); }
   Mapping& operator=(Mapping&& other) noexcept;
@@ -35,7 +35,7 @@ class Mapping {
   size_t bytes_ = 0;
 };
 
-// Threads: one at a time, except `await`, which may run beside every other call.
+// Threads: one at a time, except `await`, which may run at the same time as any other call.
 class Ring {
  public:
   struct Result {
@@ -44,7 +44,8 @@ class Ring {
   };
 
   // For tests: called before each system call with the number of reads to start, 0 for a call that
-  // only waits. Returns: an errno with which the call fails without being made, or 0. Threads: any.
+  // only waits. Returns: 0 to make the call, or an errno that is reported as its failure instead of
+  // making it. Threads: any.
   using RefuseEnter = std::function<int(unsigned to_submit)>;
 
   // Opens a ring for at most `reads` reads in flight. Returns: null if the kernel refuses, with the
@@ -57,17 +58,17 @@ class Ring {
   // set (before Linux 5.15).
   bool set_workers(unsigned workers);
 
-  // Whether another read can be prepared; starts the prepared reads if that is needed to make room.
+  // Whether one more read can be prepared. If needed, starts the prepared reads to make room.
   bool has_room() {
     return prepared_ <= submission_mask_ || submit() || prepared_ <= submission_mask_;
   }
 
   // Prepares a read, which starts at `submit`. Lifetime: `pieces` and their memory must live until
-  // its result has arrived. Requires: has_room(), and fewer than `reads` reads in flight.
+  // the read's result has arrived. Requires: has_room(), and fewer than `reads` reads in flight.
   void prepare(int descriptor, uint64_t offset, std::span<const iovec> pieces, uint64_t tag);
 
-  // Starts the prepared reads. Returns: false if the kernel lacks resources for all of them now
-  // (the next call tries again), or if the ring is closed.
+  // Starts the prepared reads. Returns: false if the kernel has no resources to start all of them
+  // now (the next call tries again), or if the ring is closed.
   bool submit();
 
   // Whether the kernel refuses to start any more reads, for example because a seccomp filter was
@@ -80,7 +81,7 @@ class Ring {
   // The next result; empty if none has arrived.
   std::optional<Result> result();
 
-  // Waits until `result` has another result; returns at once if the ring is closed. Requires: a
+  // Waits until `result` can return a result; returns at once if the ring is closed. Requires: a
   // read is in flight.
   void await() const;
 

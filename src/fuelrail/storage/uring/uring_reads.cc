@@ -26,7 +26,7 @@ std::unique_ptr<UringReads> UringReads::make(const ReadOptions& options,
                                              AlterResult alter_result,
                                              Ring::RefuseEnter refuse_enter) {
   std::unique_ptr<Ring> ring =
-      Ring::open(kMaxReadThreads + 1, refusal, std::move(refuse_enter));  // and one for the bell
+      Ring::open(kMaxReadThreads + 1, refusal, std::move(refuse_enter));  // one more for the bell
   if (!ring) return nullptr;
   local::Descriptor bell(::eventfd(0, EFD_CLOEXEC));
   if (!bell.valid()) {
@@ -268,7 +268,8 @@ void UringReads::finish(size_t slot, int32_t value) {
   read_by_threads(read.run.requests);
 }
 
-// Runs on the thread that calls `wait`, without the lock, so that others can submit meanwhile.
+// Runs on the thread that calls `wait`, without the lock, so that other threads can submit at the
+// same time.
 void UringReads::check_one() {
   const ReadRequest request = unchecked_.pop();
   Completion completion;

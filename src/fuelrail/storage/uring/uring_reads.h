@@ -1,7 +1,7 @@
-// The read queue on io_uring. Threads read the rest: reads that the kernel did not finish (so that
-// errors are the same for both backends), sources without a descriptor, and files that cannot be
-// read without blocking, which would block the kernel's few threads or the submitting thread. If
-// the kernel stops starting reads, threads read everything.
+// The read queue on io_uring. Threads do the other reads: those that the kernel did not finish (so
+// that both backends report the same errors), and those of sources without a descriptor or of files
+// that cannot be read without blocking, which would block the kernel's few threads or the
+// submitting thread. If the kernel refuses to start more reads, threads do all of them.
 #pragma once
 
 #include <sys/uio.h>
@@ -25,7 +25,7 @@
 
 namespace fuelrail::uring {
 
-// Methods: as ReadQueue.
+// Methods: as in ReadQueue.
 class UringReads {
  public:
   // For tests: replaces the kernel's result of a read. Default: no change.
@@ -71,8 +71,8 @@ class UringReads {
   void deliver(std::span<Completion> completions);
   void sleep(size_t at_least) FUELRAIL_REQUIRES(mutex_);
   void arm_bell() FUELRAIL_REQUIRES(mutex_);
-  // Whether the sleep of `wait` should end: its completions are available, or it must try again to
-  // start reads.
+  // Whether the sleep of `wait` should end: the completions that it waits for are available, or it
+  // must try again to start reads.
   bool may_wake() const FUELRAIL_REQUIRES(mutex_) {
     return !all_started_ || completed_.serve(wanted_);
   }
@@ -97,7 +97,7 @@ class UringReads {
   size_t by_kernel_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // requests completed
   size_t by_threads_ FUELRAIL_GUARDED_BY(mutex_) = 0;
   bool all_started_ FUELRAIL_GUARDED_BY(mutex_) = true;
-  size_t wanted_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // by `wait`; 0 = does not sleep
+  size_t wanted_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // by `wait`; 0 = `wait` is not sleeping
 
   // `wait` sleeps in the kernel. Threads wake it by writing to this eventfd, which the ring reads.
   const local::Descriptor bell_;
@@ -106,7 +106,7 @@ class UringReads {
   bool bell_armed_ FUELRAIL_GUARDED_BY(mutex_) = false;
   Condition woken_;  // wakes `wait` once the ring is closed
 
-  ReadThreads threads_;  // destroyed first: uses the others
+  ReadThreads threads_;  // destroyed first: uses the other members
 };
 
 }  // namespace fuelrail::uring

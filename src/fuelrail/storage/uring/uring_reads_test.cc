@@ -23,11 +23,11 @@
 namespace fuelrail::uring {
 namespace {
 
-// No right ring takes as long.
+// A working ring never takes this long.
 constexpr std::chrono::seconds kPatience(60);
 
 // Reads 200 pieces of a file through a ring whose results are altered, or that is refused. Returns:
-// how many came with their bytes; nothing where the kernel has no io_uring.
+// the number of pieces read correctly; empty if the kernel has no io_uring.
 std::optional<size_t> right_with(UringReads::AlterResult alter, Ring::RefuseEnter refuse = {}) {
   std::string refusal;
   const auto reads =
@@ -50,7 +50,8 @@ std::optional<size_t> right_with(UringReads::AlterResult alter, Ring::RefuseEnte
 
 class UringReadsWithResult : public ::testing::TestWithParam<int32_t> {};
 
-// Interrupted, cancelled with its thread, out of means, failed, and of no bytes: read again.
+// Reads that were interrupted, were cancelled with their thread, lacked resources, failed, or
+// returned no bytes are repeated.
 TEST_P(UringReadsWithResult, a_read_that_the_kernel_did_not_finish_is_read_again) {
   const auto right = right_with([](int32_t) { return GetParam(); });
   if (!right) GTEST_SKIP() << io_uring_refusal();
@@ -69,7 +70,7 @@ TEST(UringReads, a_short_read_is_completed) {
   EXPECT_EQ(*right, 200u);
 }
 
-// As after a filter of system calls that comes later than the ring (seccomp).
+// As after a system call filter (seccomp) that is installed after the ring was opened.
 class UringReadsRefusedAfter : public ::testing::TestWithParam<int> {};
 
 TEST_P(UringReadsRefusedAfter, threads_read_what_the_kernel_will_not) {
@@ -94,7 +95,7 @@ TEST(UringReads, a_kernel_without_means_is_asked_again) {
   EXPECT_EQ(*right, 200u);
 }
 
-// Memory that stops whoever writes into a page of it, until it is let go.
+// Memory that blocks each writer of a page until it is released.
 class StoppingMemory {
  public:
   explicit StoppingMemory(size_t pages) : bytes_(pages * kPage) {
@@ -145,7 +146,7 @@ class StoppingMemory {
   std::set<uint64_t> stopped_;
 };
 
-// One byte of a descriptor's.
+// Reads one byte of a descriptor.
 class DescriptorSource final : public Source {
  public:
   DescriptorSource(int descriptor, uint64_t size_bytes, bool without_waiting)
@@ -165,8 +166,8 @@ class DescriptorSource final : public Source {
   std::string uri_ = "descriptor";
 };
 
-// Reads into stopping memory of files that the kernel cannot read without waiting (of procfs: no
-// FMODE_NOWAIT, as on NFS). Returns: how many came to be in flight, of as many as are wanted.
+// Reads files that the kernel cannot read without blocking (procfs has no FMODE_NOWAIT, like NFS)
+// into blocking memory. Returns: the number of reads in flight, at most the number wanted.
 std::optional<size_t> at_once(bool as_if_without_waiting, size_t wanted) {
   StoppingMemory memory(wanted);
   std::string refusal;
@@ -206,7 +207,7 @@ TEST(UringReads, reads_that_turn_out_to_wait_have_as_many_threads_of_the_kernels
   EXPECT_EQ(*in_flight, 100u);
 }
 
-// Reads that the ring takes, each of which ends when the test lets it.
+// Reads that the ring accepts; each ends when the test allows it.
 class Counters {
  public:
   explicit Counters(size_t count) : counts_(count) {

@@ -1,4 +1,4 @@
-"""Gluon's `mxnet.gluon.data`: datasets of record files, for Gluon's DataLoader and torch's.
+"""Replaces `mxnet.gluon.data`: datasets of record files, for the DataLoaders of Gluon and torch.
 
 >>> from fuelrail.mxnet.gluon.data import RecordFileDataset
 >>> from fuelrail.mxnet.gluon.data.vision import ImageRecordDataset

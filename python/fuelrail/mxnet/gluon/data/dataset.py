@@ -1,4 +1,4 @@
-"""Gluon's datasets: objects with a length and items by index, and views of them."""
+"""Gluon's datasets: sequences of items that are read by index, and views of such sequences."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 
 class Dataset:
-    """Items by index. Subclasses define `__getitem__` and `__len__`.
+    """A sequence of items that are read by index. Subclasses define `__getitem__` and `__len__`.
 
-    `transform`, `take` and the other methods return a Dataset that reads from this one.
+    `transform`, `take` and the other methods return a Dataset that reads its items from this one.
     """
 
     def __getitem__(self, idx: int) -> Any:
@@ -29,15 +29,17 @@ class Dataset:
         raise NotImplementedError
 
     def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """Replaces each item by `fn(*item)` if the item is a tuple, else by `fn(item)`.
+        """Returns a dataset with each item replaced by `fn(item)`, or by `fn(*item)` for a tuple.
 
-        lazy: call `fn` whenever an item is read; otherwise for all items now, once.
+        lazy: call `fn` each time an item is read. False = call it once for every item now.
         """
         transformed = _Transformed(self, fn)
         return transformed if lazy else SimpleDataset([transformed[i] for i in range(len(self))])
 
     def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """Like `transform`, but changes only an item's first value: the image of (image, label)."""
+        """Like `transform`, but changes only the first value of each tuple, such as the image of
+        (image, label).
+        """
         return self.transform(functools.partial(_of_first, fn), lazy)
 
     def filter(self, fn: Callable[[Any], bool]) -> Dataset:
@@ -59,7 +61,8 @@ class Dataset:
         return _Chosen(self, range(begin, begin + size + (part < longer)))
 
     def sample(self, sampler: Iterable[int]) -> Dataset:
-        """Returns the items at the indices in `sampler`, in its order. Iterates it now, once.
+        """Returns the items at the indices that `sampler` yields, in that order. Iterates over it
+        once, now.
 
         Errors: OutOfRangeError (an IndexError); ArgumentTypeError for an index that is not an
         integer.
@@ -74,7 +77,7 @@ class Dataset:
 
 
 class SimpleDataset(Dataset):
-    """The items of a list, or of another object with a length and items by index."""
+    """A dataset of the items of a list, or of any object with a length and items by index."""
 
     def __init__(self, data: Sequence[Any]) -> None:
         self._data = data
@@ -100,7 +103,7 @@ class RecordFileDataset(Dataset):
         self._record = MXIndexedRecordIO(self.idx_file, self.filename, "r")
 
     def __getitem__(self, idx: int) -> Any:
-        """Returns a payload.
+        """Returns the payload of record number `idx`.
 
         Errors: OutOfRangeError (an IndexError); those of MXIndexedRecordIO.read_idx.
         """
@@ -113,7 +116,7 @@ class RecordFileDataset(Dataset):
         return self._record.keys[place_of(idx, len(self), "item", self.filename)]
 
     def _understood(self, idx: int, read: Callable[[bytes], T]) -> T:
-        """Calls `read` with a record, and adds the file and the offset to its errors."""
+        """Calls `read` with record number `idx`, and adds the file and offset to its errors."""
         key = self._key(idx)
         record = self._record.read_idx(key)
         try:
@@ -130,7 +133,7 @@ class RecordFileDataset(Dataset):
 
 
 class _Chosen(Dataset):
-    """Some items of another dataset."""
+    """The items of a dataset at the given indices."""
 
     def __init__(self, data: Dataset, indices: Sequence[int]) -> None:
         self._data = data
@@ -144,7 +147,7 @@ class _Chosen(Dataset):
 
 
 class _Transformed(Dataset):
-    """The items of another dataset, transformed by a function."""
+    """The items of a dataset, transformed by a function."""
 
     def __init__(self, data: Dataset, fn: Callable[..., Any]) -> None:
         self._data = data

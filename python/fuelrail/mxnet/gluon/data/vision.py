@@ -1,4 +1,4 @@
-"""Gluon's `mxnet.gluon.data.vision`: images of record files."""
+"""Replaces `mxnet.gluon.data.vision`: a dataset of the images in a record file."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ __all__ = ["ImageRecordDataset"]
 class ImageRecordDataset(RecordFileDataset):
     """The images and labels of a record file with an index.
 
-    Item i is (image, label). The image is uint8 RGB (height, width, 3), or grey (height, width, 1)
-    with flag 0, oriented by its EXIF tag. The label is a float, or a float32 array if the record
-    has several labels. Images are NumPy arrays, where Gluon returns its own arrays.
+    Item i is (image, label). The image is uint8 RGB (height, width, 3) or, with flag 0, grey
+    (height, width, 1), oriented by its EXIF tag. It is a NumPy array, not an MXNet array as in
+    Gluon. The label is a float, or a float32 array if the record has several labels.
     """
 
     def __init__(
@@ -35,10 +35,10 @@ class ImageRecordDataset(RecordFileDataset):
         flag: int = 1,
         transform: Callable[[Any, Any], Any] | None = None,
     ) -> None:
-        """filename: the `.rec` file. flag: 1 = colour, 0 = grey. transform: called with image and
-        label; returns the item.
+        """filename: the `.rec` file. flag: 1 = colour, 0 = grey. transform: a function that is
+        called with image and label, and returns the item.
 
-        Errors: as for RecordFileDataset; InvalidArgumentError for another flag.
+        Errors: as for RecordFileDataset; InvalidArgumentError for any other flag.
         """
         if integer(flag) not in (0, 1):
             raise InvalidArgumentError(
