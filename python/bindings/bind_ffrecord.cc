@@ -93,9 +93,9 @@ uint64_t index_of(nb::handle item, uint64_t size) {
     return static_cast<uint64_t>(index < 0 ? index + count : index);
   }
   throw OutOfRangeError(
-      "the record index is out of range",
-      {.expected = size == 0 ? "no index: there are no records"
-                             : fmt::format("an index in [-{}, {})", size, size),
+      size == 0 ? "the record index is out of range, because there are no records"
+                : "the record index is out of range",
+      {.expected = size == 0 ? "" : fmt::format("an index in [-{}, {})", size, size),
        .found = overflow == 0 ? fmt::to_string(index) : shown_number(number, overflow < 0)});
 }
 
@@ -270,10 +270,10 @@ class Writer {
 
   void check_room() const {
     if (records() < most_) return;
-    throw OutOfRangeError("the announced number of records is already written",
+    throw OutOfRangeError("all `n` records are already written",
                           {.path = files_.uri(),
                            .expected = fmt::format("at most {} records", most_),
-                           .remedy = "Announce more records, or pass n=None"});
+                           .remedy = "Pass a larger `n`, or omit `n`"});
   }
 
   const uint64_t most_;

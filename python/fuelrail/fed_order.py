@@ -162,8 +162,8 @@ class FedOrder:
                     f"the state belongs to another run: its '{name}' differs",
                     expected=str(own),
                     found=str(said.get(name)),
-                    remedy="Restore the state of a `sampler` or `batch_sampler` with the number "
-                    "of ranks and the batch size with which it was saved",
+                    remedy="To restore the state of a `sampler` or `batch_sampler`, use the "
+                    "number of ranks and the batch size of the run that saved it",
                 )
         if said.get("has_state") and "state" not in said:
             raise InvalidArgumentError(

@@ -247,9 +247,11 @@ def place_of(
         )
     if not -size <= number < size:
         raise kind(
-            f"the {thing} index is out of range",
+            f"the {thing} index is out of range"
+            if size
+            else f"the {thing} index is out of range, because the dataset is empty",
             path=path,
-            expected=f"[-{size}, {size})" if size else "no index, since the dataset is empty",
+            expected=f"[-{size}, {size})" if size else None,
             found=shown(number),
         )
     return number + size if number < 0 else number

@@ -219,7 +219,7 @@ def _as_pixels(img: object, png: bool) -> NDArray[np.uint8]:
         raise UnsupportedError(
             "writing 16-bit PNG is not supported",
             found="uint16",
-            remedy="Convert the pixels to uint8, for example with `img >> 8`",
+            remedy='Convert the pixels to uint8, for example with `(img >> 8).astype("uint8")`',
         )
     if array.dtype != np.uint8:
         whole = np.rint(np.nan_to_num(array, nan=0)) if array.dtype.kind == "f" else array

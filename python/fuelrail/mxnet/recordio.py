@@ -185,7 +185,7 @@ class MXRecordIO(Closing):
     def __getstate__(self) -> dict[str, Any]:
         if self.writable:
             raise ArgumentTypeError(
-                "a writer cannot be pickled: its copy would empty the file",
+                "a writer cannot be pickled: unpickling it would empty the file",
                 path=self.uri,
                 remedy="Close it, and pickle the path",
             )

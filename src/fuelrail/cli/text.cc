@@ -34,9 +34,10 @@ RecordRange one_record(std::string_view text, uint64_t records) {
   if (!index) refuse("the record number is invalid", "7, -1, 5:10, :10 or -3:", text);
   const auto size = static_cast<int64_t>(records);
   if (*index >= size || *index < -size) {
-    throw OutOfRangeError("the record number is out of range",
-                          {.expected = records == 0 ? "no number, because there are no records"
-                                                    : fmt::format("0 to {}", records - 1),
+    throw OutOfRangeError(records == 0
+                              ? "the record number is out of range, because there are no records"
+                              : "the record number is out of range",
+                          {.expected = records == 0 ? "" : fmt::format("0 to {}", records - 1),
                            .found = std::string(text)});
   }
   const auto begin = static_cast<uint64_t>(*index < 0 ? *index + size : *index);

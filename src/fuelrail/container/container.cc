@@ -29,9 +29,9 @@ void read_sample(const Container& container, uint64_t i, std::vector<std::byte>&
                  Sample& out) {
   if (i >= container.size()) {
     throw OutOfRangeError(
-        "the record index is out of range",
-        {.expected = container.size() == 0 ? "no index: the container has no records"
-                                           : fmt::format("0 to {}", container.size() - 1),
+        container.size() == 0 ? "the record index is out of range, because there are no records"
+                              : "the record index is out of range",
+        {.expected = container.size() == 0 ? "" : fmt::format("0 to {}", container.size() - 1),
          .found = fmt::format("{}", i)});
   }
   try {

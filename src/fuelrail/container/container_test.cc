@@ -71,7 +71,7 @@ TEST(ReadSample, says_how_many_records_there_are) {
   };
   const auto container = Memory().make();
   EXPECT_EQ(message(*container, 4), "the record index is out of range: expected 0 to 3, found 4");
-  EXPECT_THAT(message(*subset(container, {}), 0), HasSubstr("the container has no records"));
+  EXPECT_THAT(message(*subset(container, {}), 0), HasSubstr("because there are no records"));
 }
 
 // A container whose extent is beyond the end of its source.

@@ -74,9 +74,8 @@ constexpr const char* kNewIndex =
   const bool begins = entry.offset < files.total_bytes() &&
                       files.offset(files.first_from(entry.offset)) == entry.offset;
   throw CorruptError(
-      begins
-          ? "a record is missing from the index"
-          : fmt::format("line {} of the index has an offset at which no record begins", entry.line),
+      begins ? "a record is missing from the index"
+             : fmt::format("line {} of the index has an offset where no record begins", entry.line),
       {.path = uri,
        .expected = record < files.size()
                        ? fmt::format("record {} at offset {}", record, files.offset(record))
@@ -102,7 +101,7 @@ RecordOrder::RecordOrder(std::shared_ptr<const RecordFiles> files,
     throw InvalidArgumentError(
         "the part has no records",
         {.path = files_->place(0).path,
-         .found = fmt::format("part_index {} of num_parts {}, {} records in all parts",
+         .found = fmt::format("part_index {} of num_parts {}, {} records in total",
                               options_.part_index, options_.num_parts, files_->size()),
          .remedy = options_.indexed ? "Use fewer parts"
                                     : "Use fewer parts, or give `path_imgidx` so that parts have "

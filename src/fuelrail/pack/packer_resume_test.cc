@@ -324,7 +324,7 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
   const std::string what_to_do =
       "Choose another name, or allow replacing the file (overwrite, --overwrite).";
   EXPECT_THAT(refused(other),
-              HasSubstr("record 0, which differs from the one that the job makes from " +
+              HasSubstr("record 0, which differs from the record that the job makes from " +
                         photo("ant/0.jpg")));
   other = options;
   other.max_errors = {.count = 1};

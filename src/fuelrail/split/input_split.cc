@@ -87,7 +87,7 @@ std::vector<uint64_t> read_split_index(const std::string& uri, const SplitFiles&
   }
   const auto twice = std::adjacent_find(places.begin(), places.end());
   if (twice != places.end()) {
-    throw_other_index(uri, "each offset once", fmt::format("{} twice", *twice));
+    throw_other_index(uri, "a different offset in each entry", fmt::format("{} twice", *twice));
   }
   return places;
 }

@@ -297,7 +297,8 @@ TEST(InputSplit, index_of_other_data_is_refused) {
   };
   EXPECT_THAT(refused(""), HasSubstr("expected an entry for each record, found an empty index"));
   EXPECT_THAT(refused("0\t12\n"), HasSubstr("expected an entry with offset 0, found 12 as"));
-  EXPECT_THAT(refused("0\t0\n1\t12\n2\t12\n"), HasSubstr("expected each offset once, found 12"));
+  EXPECT_THAT(refused("0\t0\n1\t12\n2\t12\n"),
+              HasSubstr("expected a different offset in each entry, found 12"));
   EXPECT_THAT(refused("0\t0\n1\t99999999\n"), HasSubstr("expected offsets below"));
   EXPECT_THAT(refused("0 0\n"), HasSubstr("line 1 of the index is invalid"));
   write_file(indexed.options.index_uri, "0\t0\n1\t16\n2\t28\n");

@@ -190,8 +190,9 @@ class Resolver {
     if (output.height < 1 || output.width < 1 || (custom.stage->in_place() && output != size)) {
       throw InvalidArgumentError(
           "a custom stage returns an invalid output size",
-          {.expected = custom.stage->in_place() ? "the input's size, because it works in place"
-                                                : "a height and width of at least 1 pixel",
+          {.expected = custom.stage->in_place()
+                           ? "the input's size, because the stage works in place"
+                           : "a height and width of at least 1 pixel",
            .found = fmt::format("height {}, width {}", output.height, output.width)});
     }
     materialise_flips();

@@ -264,7 +264,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
                 "the state is for a different number of random generators",
                 expected=f"{generators}",
                 found=shown(len(state["rng"])),
-                remedy="Pass a `generator` and a sampler as to the loader that saved the state",
+                remedy="Use the same kinds of `generator` and sampler as in the loader that saved "
+                "the state",
             )
         self.set_step(state["step"])
         self._resumed = _Begin(list(state["rng"]), state["reuses"], state["order"])

@@ -98,7 +98,7 @@ class SkippedBatches:
             "the order of the batches has changed since the state was saved",
             found="different batches before the saved step",
             remedy="Let the sampler draw from torch's global generator or from a torch.Generator "
-            "in its `generator` attribute, or start with a complete epoch",
+            "in its `generator` attribute, or start at the beginning of an epoch",
         )
 
     def __len__(self) -> int:

@@ -104,8 +104,9 @@ uint64_t PartChain::add(const PartHead& head, uint64_t offset, uint64_t left) {
                         .found = fmt::format("{}", static_cast<int>(head.kind()))});
   }
   if (!head.ends_record() && head.length() % kWordBytes != 0) {
-    throw CorruptError("the length of a part before the last one is not a multiple of 4",
-                       {.offset = offset, .found = fmt::format("{}", head.length())});
+    throw CorruptError(
+        "a part other than the record's last has a length that is not a multiple of 4",
+        {.offset = offset, .found = fmt::format("{}", head.length())});
   }
   const uint64_t bytes = kHeadBytes + head.padded_length();
   if (bytes > left) {

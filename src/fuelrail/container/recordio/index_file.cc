@@ -134,7 +134,7 @@ void check_complete(uint64_t entries, const Source& data, const std::string& uri
       {.path = uri,
        .expected = fmt::format("{} entries", *records),
        .found = fmt::format("{}", entries),
-       .remedy = "Move the index away, and rewrite file and index with 'fuelrail merge "
+       .remedy = "Move the index away, and rewrite the file and its index with 'fuelrail merge "
                  "NEW.rec OLD.rec'"});
 }
 

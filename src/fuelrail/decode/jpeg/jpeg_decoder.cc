@@ -283,10 +283,10 @@ void finish(Session& session) { jpeg_finish_decompress(&session.codec); }
     throw DecodeError(fmt::format("the JPEG has more than {} scans", kMaxScans));
   }
   if (session.ended) {
-    throw TruncatedError(fmt::format(
-        "the JPEG ends at byte {} of the image, before the last row to decode (libjpeg reports: "
-        "{})",
-        at, reason));
+    throw TruncatedError(
+        fmt::format("the JPEG ends at byte {} of the image, which is too early for the rows to "
+                    "decode (libjpeg reports: {})",
+                    at, reason));
   }
   throw DecodeError(fmt::format(
       "the JPEG is damaged near byte {} of the image (libjpeg reports: {})", at, reason));
@@ -415,8 +415,9 @@ class JpegDecoder final : public Decoder {
     }
     if (job.encoded.bytes.size() >= blocks / 8) return;
     throw TruncatedError(
-        fmt::format("the JPEG ends at byte {} of the image, before the last row to decode",
-                    job.encoded.bytes.size()),
+        fmt::format(
+            "the JPEG ends at byte {} of the image, which is too early for the rows to decode",
+            job.encoded.bytes.size()),
         {.expected =
              fmt::format("at least {} bytes, one bit for each of {} blocks", blocks / 8, blocks)});
   }

@@ -27,7 +27,7 @@ using Context = std::unique_ptr<spng_ctx, FreeContext>;
   if (status == SPNG_EMEM) throw std::bad_alloc();
   if (status == SPNG_IO_EOF || status == SPNG_EIDAT_TOO_SHORT) {
     throw TruncatedError(
-        fmt::format("the PNG ends before the last row to decode (libspng reports: {})", reason));
+        fmt::format("the PNG ends too early for the rows to decode (libspng reports: {})", reason));
   }
   throw DecodeError(fmt::format("the PNG is damaged (libspng reports: {})", reason));
 }
@@ -63,10 +63,11 @@ void require_rows(const spng_ihdr& header, Bytes encoded, int64_t bottom) {
   const uint64_t least = rows * row_bytes / kMostInflated;
   if (encoded.size() >= least) return;
   throw TruncatedError(
-      fmt::format("the PNG ends at byte {} of the image, before the last row to decode",
+      fmt::format("the PNG ends at byte {} of the image, which is too early for the rows to decode",
                   encoded.size()),
-      {.expected = fmt::format("at least {} bytes, because deflate expands a byte to at most {}",
-                               least, kMostInflated)});
+      {.expected =
+           fmt::format("at least {} bytes, because deflate expands one byte to at most {} bytes",
+                       least, kMostInflated)});
 }
 
 // The columns of the image that a row of a pass holds (PNG, section 8.1). A row of an image without

@@ -418,8 +418,8 @@ class TiffDecoder final : public Decoder {
     const uint64_t bytes = TIFFGetStrileByteCount(tiff, number);
     const uint64_t end = file.encoded().size();
     if (offset > end || bytes > end - offset) {
-      throw TruncatedError(
-          fmt::format("the TIFF ends at byte {} of the image, before the last row to decode", end));
+      throw TruncatedError(fmt::format(
+          "the TIFF ends at byte {} of the image, which is too early for the rows to decode", end));
     }
     file.throw_damaged("the TIFF is damaged");
   }

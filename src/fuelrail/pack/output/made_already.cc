@@ -53,8 +53,8 @@ MadeAlready::MadeAlready(std::string uri, const std::vector<std::string>& classe
 
 uint64_t MadeAlready::take(Bytes payload, uint32_t crc, const std::string& path) {
   const auto unlike = [&] {
-    refuse(fmt::format("record {}, which differs from the one that the job makes from {}", taken_,
-                       path));
+    refuse(fmt::format("record {}, which differs from the record that the job makes from {}",
+                       taken_, path));
   };
   if (taken_ == stream_->size()) {
     refuse(fmt::format("only {} records, none of them from {}", taken_, path));

@@ -210,7 +210,7 @@ void LocalSink::read_back(uint64_t offset, MutableBytes into) {
           "cannot read back the unfinished file",
           {.path = uri_,
            .offset = offset,
-           .found = got < 0 ? words_of(errno) : "the file truncated since it was written"});
+           .found = got < 0 ? words_of(errno) : "a file that was truncated after it was written"});
     }
     into = into.subspan(static_cast<size_t>(got));
     offset += static_cast<uint64_t>(got);

@@ -263,8 +263,10 @@ class MemoryFileSystem final : public FileSystem {
 
   void make_directory(const std::string& uri) override {
     if (tree_.make_directory(path_of(uri))) return;
-    throw IoError("cannot create the directory",
-                  {.path = uri, .found = "a file that has its name or the name of a parent"});
+    throw IoError(
+        "cannot create the directory",
+        {.path = uri,
+         .found = "a file with the name of the directory or of one of its parent directories"});
   }
 
  private:
