@@ -1,4 +1,4 @@
-"""The errors of fuelrail.ffrecord. Each is both a fuelrail error and of the type FFRecord raises.
+"""The errors of fuelrail.ffrecord. Each inherits a fuelrail error and the error FFRecord raises.
 
 FFRecord raises RuntimeError for every error in its C++ code, and AssertionError for invalid paths.
 So ``except RuntimeError`` still works, and so does ``except fuelrail.CorruptError``. The error text
@@ -49,8 +49,8 @@ class MissingFolderError(NotFoundError, RuntimeError):
 
 
 class FileNameError(InvalidArgumentError, AssertionError):
-    """The name does not end with `.ffr`, no file is given, or a directory is given instead of a
-    file or vice versa.
+    """The name does not end with `.ffr`, no file is given, a directory is given instead of a file,
+    or a file instead of a directory.
     """
 
 

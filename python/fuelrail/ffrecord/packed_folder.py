@@ -143,9 +143,8 @@ class PackedFolder(Closing):
     ...     names = folder.list(recursive=True, list_dir=False)
     ...     first, second = folder.read(names[:2])
 
-    The last record stores the names of the files and folders as a pickle. It is read by a
-    restricted parser that creates only dictionaries, names and numbers, so code in a file never
-    runs.
+    The last record stores the names of the files and folders as a pickle. A restricted parser
+    reads it and creates only dictionaries, names and numbers, so code in a file never runs.
     """
 
     def __init__(self, ffr_file: Names, check_data: bool = True) -> None:

@@ -80,8 +80,8 @@ class FileReader(Closing):
         Errors: MissingFileError, FileNameError (also AssertionErrors); CorruptFileError,
         TruncatedFileError, FileAccessError (also RuntimeErrors); ArgumentTypeError;
         InvalidArgumentError for an invalid value of an option. If a file's table has no checksum,
-        as in files of FFRecord's first versions, a FuelrailWarning reports it each time the file is
-        opened; rewrite the file to stop the warning.
+        as in files of FFRecord's first versions, a FuelrailWarning reports this each time the file
+        is opened; rewrite the file to stop the warning.
         """
         self._names = input_names(fname)
         self._check_data = switch("check_data", check_data)
@@ -136,7 +136,7 @@ class FileReader(Closing):
                 self._warn()
 
     def read(self, indices: Sequence[int]) -> list[Record]:
-        """Returns the records at the given indices, in their order.
+        """Returns the records at `indices`, in the order of `indices`.
 
         indices: a list, a tuple, a range, an array or a tensor of integers, of any length. Indices
         may be repeated; negative indices count from the end. All records are requested at once:
@@ -184,7 +184,7 @@ class FileReader(Closing):
             begin = end
 
     def validate(self) -> None:
-        """Checks the tables against their checksums again. Does not read records.
+        """Verifies the checksums of the tables again. Does not read records.
 
         Errors: CorruptFileError.
         """

@@ -33,19 +33,20 @@ class DumpError(StateError):
 def dump(
     dataset: Sequence[Any], fname: str | os.PathLike[str], nfiles: int, verbose: bool = False
 ) -> None:
-    """Writes the items of a dataset, which are bytes-like (bytes, an array), to `.ffr` files.
+    """Writes the items of a dataset to `.ffr` files. Items are bytes-like, such as bytes or arrays.
 
     dataset: an object with a length and with items at the indices from 0.
     fname: the name of the file if `nfiles` is 1, else the name of a folder.
     nfiles: 1 = one file, `fname`. More than 1 = this number of files, `PART_00000.ffr`,
-    `PART_00001.ffr`..., in the folder `fname`, which is created if missing. All files have the same
-    number of items, except that the last one may have fewer. A separate process writes each file;
-    at most 16 run at a time. A FuelrailWarning reports if the items fill fewer than `nfiles` files,
-    or if the folder has other `.ffr` files, such as those of an earlier dump into more files.
+    `PART_00001.ffr`..., in the folder `fname`, which is created if necessary. All files have the
+    same number of items, except that the last one may have fewer. A separate process writes each
+    file; at most 16 run at a time. A FuelrailWarning is issued if the items fill fewer than
+    `nfiles` files, or if the folder has other `.ffr` files, such as those of an earlier dump into
+    more files.
     verbose: show the number of written items, with tqdm if it is installed.
 
-    Errors: DumpError (a RuntimeError), with the traceback of the process that failed, after which
-    no file of this call is left; InvalidArgumentError for an empty dataset if `nfiles` is above 1;
+    Errors: DumpError (a RuntimeError), with the traceback of the process that failed (no file of
+    this call is left); InvalidArgumentError for an empty dataset if `nfiles` is above 1;
     those of `FileWriter`.
     """
     items = len(dataset)
@@ -134,9 +135,9 @@ def _warn_of_others(folder: str, parts: list[tuple[str, int, int]]) -> None:
 
 
 def _heard(ours: Connection, name: str) -> int | None:
-    """Returns the number of items a process has written since its last message; None when it ends.
+    """Returns the number of items that a process has written since its last message.
 
-    Errors: DumpError.
+    Returns None if the process has finished. Errors: DumpError.
     """
     try:
         said = ours.recv()

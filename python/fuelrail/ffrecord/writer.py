@@ -40,8 +40,8 @@ class FileWriter(Closing):
     _native: _core.FfrecordWriter | None = None
 
     def __init__(self, fname: str | os.PathLike[str], n: int | None = None) -> None:
-        """fname: must end with `.ffr`. n: the number of records. None = it is known only at
-        `close`, which may have to move all written data once.
+        """fname: must end with `.ffr`. n: the number of records. None = the number is known
+        only at `close`, which may then have to move all written data once.
 
         Errors: FileNameError (also an AssertionError); InvalidArgumentError (a ValueError) for an
         invalid `n`; MissingFolderError and FileAccessError (also RuntimeErrors); ArgumentTypeError.
@@ -73,7 +73,7 @@ class FileWriter(Closing):
 
         An array may have any shape, type and strides; its bytes are written in C order.
 
-        Errors: RecordRangeError for more than `n` records; the writer can still be used;
+        Errors: RecordRangeError for more than `n` records (the writer can still be used);
         FileAccessError; StateError after `close` and in a forked child (all also RuntimeErrors);
         ArgumentTypeError if `buf` is not bytes-like.
         """
@@ -93,8 +93,8 @@ class FileWriter(Closing):
     def write_file(self, file: _BinaryFile) -> None:
         """Appends a record with the bytes of `file` from its position to its end.
 
-        `file` is read a few MiB at a time. If reading raises an exception, the writer discards the
-        file it writes. Errors: those of `write_one`; ArgumentTypeError if `file` has no `readinto`,
+        `file` is read a few MiB at a time. If reading raises an exception, the writer discards its
+        own file. Errors: those of `write_one`; ArgumentTypeError if `file` has no `readinto`,
         for example if it is a file name or was opened as text.
         """
         core = self._open()

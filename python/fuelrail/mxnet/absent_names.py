@@ -47,11 +47,11 @@ _INSTEAD: Mapping[str, str] = {
 
 
 def missing_from(module: str) -> Callable[[str], NoReturn]:
-    """Returns a `__getattr__` for a module of fuelrail.mxnet, which raises for every name.
+    """Returns a `__getattr__` function for a module of fuelrail.mxnet. It raises for every name.
 
-    Errors: AttributeError, so that `hasattr` returns False. It names the replacement if one is
-    known, or else the nearest existing name. `from module import name` discards the text of an
-    AttributeError; in that case, a known replacement is named by an ImportError instead.
+    Errors: AttributeError, so that `hasattr` returns False. Its text names the replacement if one
+    is known, or else the nearest existing name. `from module import name` discards this text.
+    There, the function raises an ImportError if it knows a replacement.
     """
 
     def missing(name: str) -> NoReturn:
@@ -69,5 +69,5 @@ def missing_from(module: str) -> Callable[[str], NoReturn]:
 
 
 def _imports_a_name(frame: FrameType) -> bool:
-    """Whether the frame is looking up a name for `from module import name`."""
+    """Returns whether the frame is executing `from module import name`."""
     return frame.f_code.co_code[frame.f_lasti] == dis.opmap["IMPORT_FROM"]

@@ -66,8 +66,8 @@ def im2rec(
 
     list_file: a file with one image on each line, `index TAB label [TAB label ...] TAB path`. The
         index becomes the record's id and its key in the `.idx`.
-    transforms: a Compose, a list, one transform, or one function from pixels to pixels, which is
-        applied to every image after the settings below. None: no transforms.
+    transforms: a Compose, a list, one transform, or one function from pixels to pixels.
+        Applied to every image after the settings below. None: no transforms.
     dataset_params: see below. None: all defaults.
     output_path: the file to write, `X.rec` or, for an FFRecord file, `X.ffr`; or a folder, in which
         the file is named after the list. None: the list's own folder. The index `X.idx` and the
@@ -80,26 +80,26 @@ def im2rec(
     - label_width (any number): number of labels that every line must have.
     - pack_label (0): 1 stores all labels of a line, 0 only the first.
     - nsplit (1): number of parts, `X.part000.rec` and so on. Each part has consecutive images, and
-      their sizes differ by at most one image; `fuelrail.merge` joins them.
-    - part (all parts): makes only this part, counted from 0, so that machines can share the work.
+      the sizes of the parts differ by at most one image. `fuelrail.merge` joins the parts.
+    - part (all parts): writes only this part, counted from 0, so that machines can share the work.
 
     The proposal's settings for images are listed at the end of this text. Switches may also be 0 or
     1, and `resize` may also be [width, height]. Further `dataset_params`, which only fuelrail has:
 
-    - max_errors (0.01): number of unreadable images and lines that may be skipped, as an int, or
-      their fraction, as a float from 0 to 1. Each is logged (logger `fuelrail.mxnet.im2rec`) and
-      listed with its reason in `X.rec.errors.jsonl`.
+    - max_errors (0.01): how many unreadable images and lines may be skipped: an int is a number, a
+      float from 0 to 1 a fraction. Each unreadable image or line is logged (logger
+      `fuelrail.mxnet.im2rec`) and listed with the reason in `X.rec.errors.jsonl`.
     - overwrite (False), resume (False), progress (none): as in `fuelrail.pack`. `resume` identifies
-      functions only by their names. If it finds an existing file with the right contents, it logs
-      this (INFO).
+      functions only by their names. If an existing file already has the right contents, `resume`
+      logs this (INFO).
     - root (the list's folder): the folder that the list's paths are relative to.
 
     Returns: the path of the file; with nsplit above 1 and no part, the paths of all parts.
 
-    Errors: InvalidArgumentError for an invalid value, and for an unknown name in `dataset_params`;
-    it suggests the nearest known name; ArgumentTypeError; NotFoundError; IoError; CorruptError if
-    more images fail than allowed (complete parts are kept); any exception that one of the caller's
-    functions raises.
+    Errors: InvalidArgumentError for an invalid value, and for an unknown name in `dataset_params`
+    (the text suggests the nearest known name); ArgumentTypeError; NotFoundError; IoError;
+    CorruptError if more images fail than allowed (complete parts are kept); any exception that one
+    of the caller's functions raises.
     """
     params = _params(dataset_params)
     listed = file_name("`list_file`", list_file)
@@ -127,7 +127,7 @@ def np2rec(
     """Packs images that are in memory into a record file.
 
     data: an array of images of shape (N, H, W) grey, (N, 3, H, W) RGB or (N, 4, H, W) RGBA.
-        Integers are levels from 0 to 255. Floats are from 0 to 1; the nearest level to value * 255
+        Integers are levels from 0 to 255. Floats are from 0 to 1; the level nearest to value * 255
         is stored. Values outside these ranges are clipped, with a FuelrailWarning. An image with a
         NaN counts as unreadable.
     labels: N numbers; or, with `pack_label`, an array of shape (N, label_width), to store several

@@ -1,4 +1,4 @@
-"""Replaces MXNet's `mx.image.imresize`. It gives the same pixels as OpenCV, without OpenCV."""
+"""Replaces MXNet's `mx.image.imresize`. The pixels equal OpenCV's, but OpenCV is not needed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _interpolation(interp: int, old: tuple[int, int], new: tuple[int, int]) -> i
 def imresize(
     src: numpy.typing.NDArray[numpy.uint8], w: int, h: int, interp: int = 1
 ) -> numpy.typing.NDArray[numpy.uint8]:
-    """Resizes an image like `mx.image.imresize` and `cv2.resize`, with the bits of OpenCV 4.8.
+    """Resizes an image like `mx.image.imresize`. The pixels equal `cv2.resize`'s in OpenCV 4.8.
 
     Args:
         src: uint8, (height, width, channels), with 1, 3 or 4 channels in any order.

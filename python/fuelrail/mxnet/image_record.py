@@ -47,8 +47,8 @@ def pack(header: IRHeader, s: bytes) -> bytes:
     """Returns a record: the header and the labels, followed by `s`.
 
     If the label is a number, the flag is 0. Any other label becomes a flat float32 array, and the
-    flag is its length. `header.flag` is ignored. The format cannot store an empty array, which
-    reads back as the single label 0.
+    flag is its length. `header.flag` is ignored. An empty array reads back as the single label
+    0, because the format cannot store it.
 
     Errors: InvalidArgumentError (a ValueError) for an id that does not fit in 64 bits and for a
     label that is not numeric; ArgumentTypeError (a TypeError) if `s` is not bytes.

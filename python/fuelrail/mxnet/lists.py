@@ -38,7 +38,7 @@ def make_lists(
     shuffle: bool = True,
     overwrite: bool = False,
 ) -> MadeLists:
-    """Writes lists of the images in a folder: the same bytes as `im2rec.py --list`.
+    """Writes lists of the images in a folder, byte for byte as `im2rec.py --list` writes them.
 
     A row is `id TAB label TAB path below root`. Ids count from 0 in the order in which the images
     are found.

@@ -119,8 +119,9 @@ class MXRecordIO(Closing):
         close_at_exit(self, MXRecordIO._close_unless_failed)
 
     def close(self) -> None:
-        """Ends reading, or gives the written file its name. Further calls do nothing. In a forked
-        child, it releases the parent's writer and leaves the parent's file unchanged.
+        """Closes a reader, or gives the written file its name. Further calls do nothing.
+
+        In a forked child, closing the parent's writer does not change the parent's file.
 
         Errors: IoError, after which no new file exists.
         """
@@ -266,8 +267,8 @@ class MXIndexedRecordIO(MXRecordIO):
             self._reader.check_index(len(self.keys), os.fsencode(self.idx_path))
 
     def open(self) -> None:
-        """Opens the file like MXRecordIO. A reader also reads the index again. File and index match
-        even while fuelrail replaces them, or if it was killed while replacing them
+        """Opens the file like MXRecordIO. A reader also reads the index again. The file and the
+        index match even if fuelrail is replacing them at this time, or was killed while doing so
         (docs/packing.md).
         """
         super().open()
@@ -316,7 +317,7 @@ class MXIndexedRecordIO(MXRecordIO):
         return record
 
     def write_idx(self, idx: Any, buf: bytes) -> None:
-        """Appends a record, and its key to the index.
+        """Appends a record to the file, and its key to the index.
 
         Errors: those of `write`; InvalidArgumentError for a key whose text contains a TAB or a line
         end, starts or ends with space, or is empty. A rejected key does not change the file.

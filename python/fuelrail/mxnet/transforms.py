@@ -25,7 +25,7 @@ PixelFunction = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Compose:
-    """A sequence of transforms of this module and of `fuelrail.transforms`, and of functions.
+    """A sequence of functions and of transforms from this module or `fuelrail.transforms`.
 
     A function takes pixels as a uint8 array (height, width, channels): RGB, RGBA or grey. It
     returns a uint8 array of any height and width, with 1, 3 or 4 channels; an array of shape

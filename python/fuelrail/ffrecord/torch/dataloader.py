@@ -231,12 +231,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         """Makes the next epoch continue where `state` was saved. Later epochs are complete.
 
         At the start of that epoch, the generators (see `state_dict`) are reset to their saved
-        states. The batches that it skips are compared with those taken before the state was saved.
-        If they differ, the first batch raises OrderError (a StateError); this happens if a sampler
+        states. The skipped batches are compared with those taken before the state was saved. If
+        they differ, the first batch raises OrderError (a StateError); this happens if a sampler
         draws from Python's or NumPy's generators. Persistent workers are restarted.
 
         Errors: InvalidArgumentError if the state has an unknown version, or if its number of
-        batches or of generators is not that of this loader.
+        batches or of generators differs from this loader's.
         """
         self._skippable()
         if not isinstance(state, dict) or state.get("version") != _STATE_VERSION:
@@ -338,7 +338,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         return _Begin([one.get_state() for one in self._generators()], reuses)
 
     def _generators(self) -> list[torch.Generator]:
-        """Returns each generator from which the order or the workers' seeds may be drawn, once."""
+        """Returns the generators, without repeats, that may set the order or the workers' seeds."""
         batch_sampler = self._skippable().batch_sampler
         owners = [self, *(one for one in (self.sampler, batch_sampler) if _draws(one))]
         if _draws(inner := getattr(batch_sampler, "sampler", None)):

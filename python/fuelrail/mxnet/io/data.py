@@ -1,7 +1,7 @@
 """The types of MXNet's data iterators: `NDArray`, `DataDesc`, `DataBatch`, `DataIter`.
 
-Names and meanings are those of `mxnet.io`. `NDArray` is the part of `mxnet.nd.NDArray` that batches
-need.
+Names and meanings are those of `mxnet.io`. `NDArray` provides the part of
+`mxnet.nd.NDArray` that batches need.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
     (`torch.from_dlpack(array)`) and NumPy's `__array__` export the array. Operators and NumPy's
     ufuncs accept an NDArray and return one with NumPy's values and types (a comparison returns
     bools; MXNet returns floats). NumPy's other functions accept an NDArray as well. An NDArray is
-    hashed by identity. The memory of a batch is kept unchanged as long as one of its arrays, or an
-    object created from one, exists.
+    hashed by identity. The memory of a batch does not change while one of the batch's arrays
+    exists, or an object created from such an array.
     """
 
     __slots__ = ("_source",)
@@ -51,7 +51,7 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __init__(self, source: Any) -> None:
         """`source`: an array; any other object is converted to a NumPy array.
 
-        Errors: InvalidArgumentError if it is not an array of numbers.
+        Errors: InvalidArgumentError if the result is not an array of numbers.
         """
         if not (hasattr(source, "__dlpack__") and hasattr(source, "shape")):
             try:
@@ -66,12 +66,12 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The length of each dimension; the batch's rows are first."""
+        """The length of each dimension. In a batch, the first dimension is the rows."""
         return tuple(int(extent) for extent in self._source.shape)
 
     @property
     def dtype(self) -> Any:
-        """The element type as NumPy's scalar type, such as `numpy.float32`, as in MXNet."""
+        """The element type: one of NumPy's scalar types, such as `numpy.float32`, as in MXNet."""
         return self.asnumpy().dtype.type
 
     @property
@@ -217,7 +217,7 @@ def _plain(value: Any) -> Any:
 
 
 def _given(out: Any, made: Any) -> Any:
-    """Returns `out` if the caller passed one, else `made`. Converts an array to an NDArray."""
+    """Returns `out` if it is not None. Otherwise returns `made`; an array becomes an NDArray."""
     if out is not None:
         return out
     return NDArray(made) if isinstance(made, (np.ndarray, np.generic)) else made
@@ -250,7 +250,10 @@ class DataDesc(_Description):
 
     @staticmethod
     def get_batch_axis(layout: str | None) -> int:
-        """Returns the index of N, the batch dimension, in `layout`; 0 for None, -1 without an N."""
+        """Returns the index of N, the batch dimension, in `layout`.
+
+        0 if `layout` is None, -1 if it has no N.
+        """
         return 0 if layout is None else layout.find("N")
 
     @staticmethod

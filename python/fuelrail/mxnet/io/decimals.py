@@ -27,8 +27,8 @@ def read_decimal(text: str) -> float | None:
 
     "1.8222" gives 1.8222001, although the nearest float32 is 1.8222.
 
-    Returns: None if the text is not a decimal; infinity if the number is outside dmlc's range, for
-    which 1e-38 is already too small.
+    Returns: None if the text is not a decimal; infinity if the number is outside dmlc's range.
+    Numbers that are too small, such as 1e-38, also give infinity.
     """
     parts = _DECIMAL.fullmatch(text)
     if parts is None:

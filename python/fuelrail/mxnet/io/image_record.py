@@ -27,7 +27,7 @@ _Taken = tuple[_core.Array, _core.Array, _core.Array, int]  # data, label, index
 
 
 class _RecordIter(DataIter):
-    """The common base of the iterators, which differ in their parameters."""
+    """The base class of this module's iterators. They differ only in their parameters."""
 
     _detection: ClassVar[bool] = False
     _own_defaults: ClassVar[dict[str, Any]] = {}
@@ -83,7 +83,7 @@ class _RecordIter(DataIter):
 
         If the epoch has ended, the next one starts after the rows that `round_batch` borrowed for
         the last batch. If it has not ended, the rest is skipped, and the next epoch starts at the
-        beginning of the part. (In MXNet, its start depends on how far MXNet has read ahead.) Before
+        beginning of the part. (In MXNet, the start depends on how far MXNet has read ahead.) Before
         the first batch, `reset` does nothing.
         """
         self._check_open()
@@ -95,10 +95,11 @@ class _RecordIter(DataIter):
         """Moves to the next batch.
 
         Returns: True, or False from the end of the epoch until `reset`. If Ctrl-C interrupts the
-        call, the next call returns the batch; only a batch that `augmenter` is processing is lost.
+        call while `augmenter` runs, the batch is lost. At any other time, Ctrl-C loses no batch:
+        the next call moves to it.
 
         Errors: StateError if the iterator is closed, or in a forked child if the parent created it.
-        The following errors replace one batch, and the next call returns the batch after it:
+        The following errors replace one batch; the next call moves to the batch after that one:
         CorruptError, TruncatedError, DecodeError and UnsupportedError, with file, record and
         offset; exceptions of `augmenter`.
         """
@@ -218,9 +219,10 @@ class ImageRecordIter(_RecordIter):
 
     It replaces MXNet's `mx.io.ImageRecordIter`, and reads the files that im2rec writes. All
     arguments are keyword arguments, listed below in the five groups of MXNet's note on data
-    loaders. A value may be given as the text that MXNet would convert it to ("(3,224,224)",
-    "True"). The pixels, the order of the images and, with `seed_aug`, the random numbers are those
-    of MXNet 1.9.1. docs/mxnet_augmentation.md has the formulas, docs/from_mxnet.md the differences.
+    loaders. A value may also be given as text that MXNet would convert to the value
+    ("(3,224,224)", "True"). The pixels, the order of the images and, with `seed_aug`, the random
+    numbers are those of MXNet 1.9.1. docs/mxnet_augmentation.md has the formulas, and
+    docs/from_mxnet.md lists the differences.
 
     Each batch has `data` [NDArray (batch, channels, height, width)], `label` [NDArray float32
     (batch,) or (batch, label_width)], `pad`, and `index` (the ids of the records).
@@ -250,11 +252,10 @@ class ImageDetRecordIter(_RecordIter):
     It replaces MXNet's `mx.io.ImageDetRecordIter`. All arguments are keyword arguments.
     Augmentation changes the boxes together with the images. The label of an image, in its record or
     in a list, starts with the header width (2 or more), the object width (5 or more) and any
-    further header values. Each object follows with its class, left, top, right and bottom (as
-    fractions of the image's sides) and any further values. `label[0]` of a batch is float32
-    (batch, numbers per image). Each row has the number of channels, the height and the width that
-    the image uses, the length of the label, the label, and label_pad_value up to the end of the
-    row.
+    further header values. Then, for each object, come its class, left, top, right and bottom
+    (fractions of the image's sides) and any further values. `label[0]` of a batch is float32
+    (batch, numbers per image). Each row has the number of channels, height and width that the image
+    uses in `data`, the length of the label, the label, and label_pad_value in the rest of the row.
 
     Errors: as for ImageRecordIter; CorruptError, with file, record and offset, for an invalid
     label.

@@ -70,9 +70,9 @@ class InputSplit(Closing):
         Later passes read the copy if it still matches the files, and rebuild it if it does not.
         type: "text" (records are lines), "recordio" or "indexed_recordio". "indexed_recordio" needs
         `index_uri`, one `.idx` for all files together, and makes parts with equal record counts.
-        shuffle: for indexed_recordio: read the part's records in a new order in every pass. The
-        orders are those that dmlc-core draws from `seed`.
-        num_shuffle_parts: for the other types: the number of sub-parts into which the part is
+        shuffle: only for indexed_recordio; read the part's records in a new order in every pass.
+        The orders are those that dmlc-core draws from `seed`.
+        num_shuffle_parts: only for the other types; the number of sub-parts into which the part is
         divided. Every pass reads the sub-parts in a new order, drawn from `seed`. 0 = do not
         shuffle.
         batch_size: records per chunk, for indexed_recordio. chunk_size: bytes per chunk, for the

@@ -1,6 +1,6 @@
 """Reads keyword arguments of MXNet's iterators.
 
-Each is given as a value, or as the text that MXNet would convert it to.
+Each is given as a value, or as text that MXNet would convert to the value.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _rows(detection: bool) -> list[Option]:
 
 
 def described_keywords(detection: bool, defaults: Mapping[str, Any]) -> str:
-    """Describes the options in MXNet's groups. defaults: values that replace the options' own."""
+    """Describes the options in MXNet's groups. `defaults` override those of the options."""
     groups: dict[str, list[Option]] = {}
     for row in _rows(detection):
         if row.name in _GROUPS:
@@ -168,7 +168,7 @@ def _decimal(name: str, value: Any) -> float:
 
 
 def _number(name: str, value: Any) -> float:
-    """Converts to the nearest float, as MXNet does in lists and where None is allowed."""
+    """Converts to the nearest float, as MXNet does in lists and for options that can be None."""
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, str):

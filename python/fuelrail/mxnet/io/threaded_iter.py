@@ -67,9 +67,9 @@ class ThreadedIter(Closing, Generic[T]):
     def next(self) -> T | None:
         """Returns the next item and waits for it if necessary; None at the end of the pass.
 
-        If items can be None, iterate instead. After the end, or after an exception of the producer,
-        further calls do the same until `before_first` is called. Errors: the producer's exception;
-        StateError in a forked child and after `close`.
+        If items can be None, use a `for` loop instead. After the end, further calls return None;
+        after an exception of the producer, they raise it again. Both last until `before_first` is
+        called. Errors: the producer's exception; StateError in a forked child and after `close`.
         """
         try:
             return self._shared.take()
@@ -139,7 +139,7 @@ class _Source(Generic[T]):
 
 
 class _Filler(_Source[T]):
-    """Calls a function that fills cells with items."""
+    """Produces items by calling a function that may reuse an old item (the cell)."""
 
     fills_cells = True
 

@@ -31,14 +31,14 @@ class Dataset:
     def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
         """Returns a dataset with each item replaced by `fn(item)`, or by `fn(*item)` for a tuple.
 
-        lazy: call `fn` each time an item is read. False = call it once for every item now.
+        lazy: True = call `fn` each time an item is read. False = call `fn` for all items now.
         """
         transformed = _Transformed(self, fn)
         return transformed if lazy else SimpleDataset([transformed[i] for i in range(len(self))])
 
     def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """Like `transform`, but changes only the first value of each tuple, such as the image of
-        (image, label).
+        """Like `transform`, but applies `fn` only to the first value of each tuple: for an item
+        (image, label), only to the image.
         """
         return self.transform(functools.partial(_of_first, fn), lazy)
 
@@ -47,9 +47,10 @@ class Dataset:
         return _Chosen(self, [i for i in range(len(self)) if fn(self[i])])
 
     def shard(self, num_shards: int, index: int) -> Dataset:
-        """Returns one of `num_shards` parts of consecutive items. Their sizes differ by at most 1.
+        """Divides the items into `num_shards` parts, and returns the part with number `index`.
 
-        Errors: InvalidArgumentError unless index is below num_shards.
+        Each part has consecutive items. The sizes of the parts differ by at most one item.
+        Errors: InvalidArgumentError unless 0 <= index < num_shards.
         """
         shards, part = whole("num_shards", num_shards, least=1), whole("index", index)
         if part >= shards:
@@ -61,11 +62,10 @@ class Dataset:
         return _Chosen(self, range(begin, begin + size + (part < longer)))
 
     def sample(self, sampler: Iterable[int]) -> Dataset:
-        """Returns the items at the indices that `sampler` yields, in that order. Iterates over it
-        once, now.
+        """Returns the items at the indices that `sampler` yields, in that order.
 
-        Errors: OutOfRangeError (an IndexError); ArgumentTypeError for an index that is not an
-        integer.
+        Iterates over `sampler` once, now. Errors: OutOfRangeError (an IndexError) for an index out
+        of range; ArgumentTypeError for an index that is not an integer.
         """
         size = len(self)
         return _Chosen(self, [place_of(idx, size, "item") for idx in sampler])
@@ -77,7 +77,7 @@ class Dataset:
 
 
 class SimpleDataset(Dataset):
-    """A dataset of the items of a list, or of any object with a length and items by index."""
+    """A dataset of the items of a list, or of any object that has a length and can be indexed."""
 
     def __init__(self, data: Sequence[Any]) -> None:
         self._data = data
@@ -90,10 +90,12 @@ class SimpleDataset(Dataset):
 
 
 class RecordFileDataset(Dataset):
-    """The records of a RecordIO file with an index: item i is the payload (bytes) of the i-th key.
+    """The records of a RecordIO file with an index.
+
+    Item i is the payload (bytes) of the record with the i-th key of the index.
 
     Threads may share it. It works in forked children (workers of DataLoaders) and can be pickled;
-    each child and each copy opens the files itself.
+    each child and each unpickled copy opens the files itself.
     """
 
     def __init__(self, filename: str | os.PathLike[str]) -> None:
@@ -116,7 +118,7 @@ class RecordFileDataset(Dataset):
         return self._record.keys[place_of(idx, len(self), "item", self.filename)]
 
     def _understood(self, idx: int, read: Callable[[bytes], T]) -> T:
-        """Calls `read` with record number `idx`, and adds the file and offset to its errors."""
+        """Calls `read` with record number `idx`, and adds file and offset to an error of `read`."""
         key = self._key(idx)
         record = self._record.read_idx(key)
         try:
