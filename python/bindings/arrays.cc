@@ -211,12 +211,12 @@ NewImage make_image(Size size, int64_t channels) {
 void bind_arrays(nb::module_& module) {
   nb::class_<Array>(
       module, "Array", nb::type_slots(kSlots),
-      "A dense, row-major, writable array in memory of the core.\n\n"
+      "A dense, row-major, writable array in the core's memory.\n\n"
       "`numpy.asarray(array)`, `torch.from_dlpack(array)` and other consumers of DLPack\n"
       "or the buffer protocol share the memory and keep it alive. bfloat16 arrays work\n"
-      "only with DLPack: for them, NumPy raises UnsupportedError and the buffer protocol\n"
-      "BufferError. `data.subset`, `sampler` and `weights` accept an Array, like any\n"
-      "object with DLPack.")
+      "only with DLPack: conversion to NumPy raises UnsupportedError, and the buffer\n"
+      "protocol raises BufferError. `data.subset`, `sampler` and `weights` accept an\n"
+      "Array, like any object with DLPack.")
       .def_prop_ro("shape", shape_of, "Length of each dimension.")
       .def_prop_ro(
           "dtype", [](const Array& array) { return name_of(array.dtype); },

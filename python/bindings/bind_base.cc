@@ -125,9 +125,10 @@ std::vector<std::string> fs_names(const nb::list& texts) {
 void bind_base(nb::module_& module) {
   module.def("suggest", &suggest, nb::arg("given"), nb::arg("known"),
              "Returns a sentence with the known name nearest to `given`, or with all known names.");
-  module.def("process_ends", &process_ends,
-             "Called when the process ends: all loaders closed after it share one wait for storage "
-             "that hangs.");
+  module.def(
+      "process_ends", &process_ends,
+      "Must be called when the process ends. From then on, all loaders that are closed share one "
+      "time limit for storage that hangs.");
   module.def("default_threads", &default_threads,
              "Number of threads that a loader starts by default.");
 }

@@ -174,7 +174,8 @@ void bind_container(nb::module_& module) {
   module.attr("DEFAULT_MAX_RECORD_BYTES") = kDefaultMaxRecordBytes;
   nb::class_<Record>(module, "Record", "One record's bytes, read and checked.")
       .def("value", value, nb::arg("field"),
-           "Returns bytes for an image or raw bytes, a number for a scalar, else an Array.")
+           "Returns an image or a raw-bytes field as bytes, a scalar as a number, and any other "
+           "value as an Array.")
       .def_prop_ro("id", [](const Record& self) { return self.sample.id; })
       .def_prop_ro(
           "place", [](const Record& self) { return place_tuple(self.place); },

@@ -345,7 +345,7 @@ void bind_loader(nb::module_& module) {
            nb::arg("weights").none(), nb::arg("fed"), nb::arg("rank"), nb::arg("world_size"),
            nb::arg("transforms"), nb::arg("fields") = ImageOptions{}.fields)
       .def("begin", &LoaderHandle::begin,
-           "Begins the next epoch; returns the turn to pass to `next`.")
+           "Begins the next epoch; returns its number, to pass to `next` as `turn`.")
       .def("next", &LoaderHandle::next, nb::arg("turn"), nb::arg("taken"),
            "Appends the next batch to `taken`; returns False at the end of the epoch. A ragged "
            "column is a list. (A returned batch would be lost if a signal handler raised an "
@@ -354,7 +354,7 @@ void bind_loader(nb::module_& module) {
       .def("state", &LoaderHandle::state, "Returns the state as JSON.")
       .def("restore", &LoaderHandle::restore, nb::arg("json"))
       .def("reshard", &LoaderHandle::reshard, nb::arg("rank"), nb::arg("world_size"),
-           "From the next batch on, returns the share of this rank; restarts the feed.")
+           "Changes the rank and the world size for the next batches; restarts the feed.")
       .def("at_end", &LoaderHandle::at_end, "Whether the next result is the end of the epoch.")
       .def("size", &LoaderHandle::size, "Number of batches in an epoch; 0 for a fed order.")
       .def("batches_left", &LoaderHandle::batches_left,
@@ -363,14 +363,15 @@ void bind_loader(nb::module_& module) {
            "Whether the loader's threads were started, and in which process.")
       .def("bad_records", &LoaderHandle::bad_records, nb::arg("since"))
       .def("feed", &LoaderHandle::feed, nb::arg("records"), nb::arg("ends_epoch"),
-           "Feeds the next batch of a fed order.")
-      .def("end_feed", &LoaderHandle::end_feed, "Ends a fed order.")
+           "Passes the next batch of the user's sampler to the core.")
+      .def("end_feed", &LoaderHandle::end_feed,
+           "Tells the core that the order passed to `feed` has no more batches.")
       .def(
           "feeds", &LoaderHandle::feeds,
           "Number of times that the feed has started. When it changes, the feed must continue from "
           "`progress`.")
       .def("reserve", &LoaderHandle::reserve, nb::arg("rows"),
-           "Makes room for batches of `rows` rows, and restarts the feed.")
+           "Makes room for batches of up to `rows` rows, and restarts the feed.")
       .def("progress", &LoaderHandle::progress, "Epoch and position of the next batch to return.")
       .def("stats", &LoaderHandle::stats)
       .def("warnings", &LoaderHandle::warnings, "Returns the warnings since the last call.")

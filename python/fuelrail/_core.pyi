@@ -25,7 +25,7 @@ def suggest(given: str, known: Sequence[str]) -> str:
 
 def process_ends() -> None:
     """
-    Called when the process ends: all loaders closed after it share one wait for storage that hangs.
+    Must be called when the process ends. From then on, all loaders that are closed share one time limit for storage that hangs.
     """
 
 def default_threads() -> int:
@@ -33,13 +33,13 @@ def default_threads() -> int:
 
 class Array:
     """
-    A dense, row-major, writable array in memory of the core.
+    A dense, row-major, writable array in the core's memory.
 
     `numpy.asarray(array)`, `torch.from_dlpack(array)` and other consumers of DLPack
     or the buffer protocol share the memory and keep it alive. bfloat16 arrays work
-    only with DLPack: for them, NumPy raises UnsupportedError and the buffer protocol
-    BufferError. `data.subset`, `sampler` and `weights` accept an Array, like any
-    object with DLPack.
+    only with DLPack: conversion to NumPy raises UnsupportedError, and the buffer
+    protocol raises BufferError. `data.subset`, `sampler` and `weights` accept an
+    Array, like any object with DLPack.
     """
 
     @property
@@ -88,7 +88,7 @@ class Record:
 
     def value(self, field: str) -> Any:
         """
-        Returns bytes for an image or raw bytes, a number for a scalar, else an Array.
+        Returns an image or a raw-bytes field as bytes, a scalar as a number, and any other value as an Array.
         """
 
     @property
@@ -363,7 +363,7 @@ class Loader:
     def __init__(self, data: Container, values: dict[str, Any], shuffle: Shuffle, weights: Weights | None, fed: str, rank: int, world_size: int, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], fields: Sequence[str] = ['image', 'label']) -> None: ...
 
     def begin(self) -> int:
-        """Begins the next epoch; returns the turn to pass to `next`."""
+        """Begins the next epoch; returns its number, to pass to `next` as `turn`."""
 
     def next(self, turn: int, taken: list[tuple[Array | list[Array] | list[bytes], ...]]) -> bool:
         """
@@ -379,7 +379,7 @@ class Loader:
 
     def reshard(self, rank: int, world_size: int) -> None:
         """
-        From the next batch on, returns the share of this rank; restarts the feed.
+        Changes the rank and the world size for the next batches; restarts the feed.
         """
 
     def at_end(self) -> bool:
@@ -397,10 +397,10 @@ class Loader:
     def bad_records(self, since: int) -> list[BadRecord]: ...
 
     def feed(self, records: Sequence[int], ends_epoch: bool) -> None:
-        """Feeds the next batch of a fed order."""
+        """Passes the next batch of the user's sampler to the core."""
 
     def end_feed(self) -> None:
-        """Ends a fed order."""
+        """Tells the core that the order passed to `feed` has no more batches."""
 
     def feeds(self) -> int:
         """
@@ -408,7 +408,7 @@ class Loader:
         """
 
     def reserve(self, rows: int) -> None:
-        """Makes room for batches of `rows` rows, and restarts the feed."""
+        """Makes room for batches of up to `rows` rows, and restarts the feed."""
 
     def progress(self) -> tuple[int, int]:
         """Epoch and position of the next batch to return."""

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Closing:
-    """Base class of objects with a method `close`. The end of a `with` block calls it."""
+    """Base class of objects with a method `close`, which is called at the end of a `with` block."""
 
     def close(self) -> None:
         raise NotImplementedError

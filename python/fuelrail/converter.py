@@ -24,27 +24,27 @@ def convert(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> PackedFile:
-    """Converts a RecordIO file to an FFRecord file, or the reverse.
+    """Converts a RecordIO file to an FFRecord file, or an FFRecord file to a RecordIO file.
 
     source: a `.rec` or `.ffr` file.
     output: the file to write. Its extension selects its format, which must differ from the
         source's, unless `schema` is given.
     schema: how to read the source's records, as for `fuelrail.open`. "class_folders": the source is
-        a packed folder of images (`pack_folder`), and the output has image records with labels and
-        class names, the same as `fuelrail.pack` makes from the folder itself. None: the source's
-        own records are copied.
+        a packed folder of images (`pack_folder`), and the output has the same image records, labels
+        and class names that `fuelrail.pack` makes from the folder itself. None: the source's own
+        records are copied.
     classes: the class names, ordered by label, as for `fuelrail.pack`. Allowed only with a schema.
         Default: the names of the folders, ordered by code point.
-    overwrite: replaces an existing output. If False, an existing output, index or sidecar is an
+    overwrite: replaces an existing output. If False, an existing output, index or sidecar causes an
         IoError. Default: False.
     progress: a function that is called with a PackProgress that counts records, at most ten times a
         second and at the end. If it raises an exception, the conversion ends and leaves no file.
         False: show nothing. Default: show a line on standard error if that is a terminal.
 
-    Without a schema, the records' bytes are copied unchanged, in order. The checksums that the
-    source has are verified. The class names in the source's sidecar and the keys in its index are
-    kept, so that converting back gives the same `.rec` and the same `.idx`. Memory: that of the
-    longest record, and 20 bytes for each record.
+    Without a schema, the records' bytes are copied unchanged, in order. The source's checksums, if
+    any, are verified. The class names in the source's sidecar and the keys in its index are kept,
+    so that converting back gives the same `.rec` and the same `.idx`. Memory: the size of the
+    longest record, plus 20 bytes for each record.
 
     The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
     for invalid names, schemas and options; NotFoundError; IoError; CorruptError and TruncatedError

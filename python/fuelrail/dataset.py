@@ -190,8 +190,8 @@ class Dataset:
     ) -> None:
         """origin: how to rebuild a dataset that was created from other datasets; None for a dataset
         that was opened from the path `name`.
-        opened_as: the schema, the root, whether sidecars are ignored, and the class names with
-        which that path was opened. Not used if `origin` is given.
+        opened_as: how that path was opened: the schema, the root, whether sidecars are ignored, and
+        the class names. Not used if `origin` is given.
         """
         self._container = container
         self._name = name
@@ -221,7 +221,8 @@ class Dataset:
     @property
     def fingerprint(self) -> str:
         """Identifies the content by the number of records, the number of bytes and a checksum of
-        the record lengths. Equal content has equal fingerprints, whatever its path.
+        the record lengths. Datasets with equal content have equal fingerprints, whatever their
+        paths.
         """
         return self._container.fingerprint
 
@@ -263,7 +264,7 @@ class Dataset:
         {'train': 4, 'val': 4}
 
         parts: maps the name of each part to its fraction of the samples, in (0, 1]. The fractions
-        add up to at most 1. Samples that remain are in no part.
+        add up to at most 1. The remaining samples are in no part.
         seed: 0 to 2**64 - 1. The same seed gives the same parts.
 
         Returns: a dict from names to parts. Errors: InvalidArgumentError, ArgumentTypeError.
@@ -379,9 +380,10 @@ def open(
         "ignore" for a file that is damaged or was changed on purpose.
     classes: the class names, in the order of the labels: a list of names (`train.classes`), or the
         path of a packed file, of a folder of classes, or of a text file with one name on each line.
-        For a folder or a list of images, these names determine the labels; some classes may have no
-        images, but no other class may occur. A record file must have exactly these names; if its
-        sidecar is ignored, it gets these names. None: the class names of `source`.
+        For a folder or a list of images, these names determine the labels; some of these classes
+        may have no images, but images of other classes are not allowed. A record file must have
+        exactly these names; if its sidecar is ignored, the dataset gets these names. None: the
+        class names of `source`.
 
     Issues a FuelrailWarning for each problem that does not prevent opening. Errors:
     ArgumentTypeError for a `source` of any other type; NotFoundError; UnsupportedError for a URI

@@ -50,7 +50,7 @@ class Framework(Generic[Element]):
         return columns
 
     def columns(self, columns: Sequence[NativeColumn], is_image: Sequence[bool]) -> list[Any]:
-        """Calls `column` for each column, or for each row of a ragged column."""
+        """Applies `column` to each dense column, and to each row of a ragged column."""
         return [
             self._rows(column, image) if isinstance(column, list) else self.column(column, image)
             for column, image in zip(columns, is_image, strict=True)
@@ -94,7 +94,9 @@ class Delivery(Generic[Element]):
 
     @property
     def native_fields(self) -> list[str]:
-        """The columns of the core: `fields`, and "position" if a batch transform needs it."""
+        """The columns that the core must return: `fields`, and "position" if a batch transform
+        needs it.
+        """
         hidden = self.wants_context and "position" not in self._fields
         return [*self._fields, "position"] if hidden else self._fields
 
@@ -163,7 +165,7 @@ def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
 
 
 def _named_fields(fields: object) -> tuple[list[str], list[str]]:
-    """Returns the name of each column in the batch, and the field that each column holds."""
+    """Returns two lists: the columns' names in the batch, and the fields that they hold."""
     if not isinstance(fields, Mapping):
         names = columns_of(fields)
         return names, names
@@ -172,7 +174,8 @@ def _named_fields(fields: object) -> tuple[list[str], list[str]]:
 
 
 def _batch_transforms(given: object) -> list[tuple[Callable[..., Any], bool]]:
-    """Returns each transform, and whether it has a parameter `context`."""
+    """Returns a pair for each transform: the transform, and whether it has a parameter `context`.
+    """
     if given is None:
         return []
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):

@@ -143,8 +143,9 @@ def warn_user(text: str) -> None:
 
 
 class CoreWarnings(list[str]):
-    """Collects the core's warnings inside a `with` block and issues them at its end. If an error
-    leaves the block, that error is raised, not a warning that was turned into an error.
+    """Collects the core's warnings inside a `with` block and issues them at its end. If an
+    exception leaves the block, that exception is raised, even if a filter turns a warning into an
+    error.
     """
 
     def __enter__(self) -> CoreWarnings:

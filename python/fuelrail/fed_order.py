@@ -30,10 +30,10 @@ class _Pulled(NamedTuple):
 class FedOrder:
     """A fed order: an iterable of indices, or of batches of indices, that the user supplies.
 
-    Before the thread that requests a batch waits for it, this thread pulls as many batches from the
-    iterable as the core may plan ahead. Therefore no Python code runs on the core's threads, the
-    iterable draws from global random generators at the same points in every run, and Ctrl-C
-    interrupts the iterable.
+    The thread that requests a batch first pulls as many batches from the iterable as the core may
+    plan ahead, and only then waits for its batch. Therefore no Python code runs on the core's
+    threads, the iterable draws from global random generators at the same points in every run, and
+    Ctrl-C interrupts the iterable.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class FedOrder:
         return count // self._batch_size if self._drop_last else -(-count // self._batch_size)
 
     def begin(self, core: _core.Loader) -> None:
-        """Called when an iterator is created. If the order has raised an error, restarts it."""
+        """Called when an iterator is created. Restarts the order if it has raised an error."""
         with self._own_lock():
             if self._over and core.feeds() == self._feeds:
                 core.reserve(0)
@@ -129,8 +129,8 @@ class FedOrder:
             return self._done if core.at_end() else self._batches
 
     def reshard(self, core: _core.Loader, rank: int, world_size: int) -> None:
-        """Changes the rank and the world size of this order and of the core. Errors: if a restored
-        state still applies, the errors of `check_state`. After an error, nothing has changed.
+        """Changes the rank and the world size of this order and of the core. Errors: the errors of
+        `check_state`, if a restored state still applies. After an error, nothing has changed.
         """
         with self._own_lock():
             before = self._same["world_size"]
@@ -145,9 +145,9 @@ class FedOrder:
                 raise
 
     def check_state(self, said: object) -> dict[str, Any]:
-        """Checks and returns a state that an earlier call of `state` returned. The number of ranks
-        may differ only at the beginning of an epoch. Errors: InvalidArgumentError, whose text names
-        the member.
+        """Checks and returns `said`, a state that `state` returned earlier. The number of ranks may
+        differ only at the beginning of an epoch. Errors: InvalidArgumentError, whose text names the
+        member.
         """
         if not isinstance(said, Mapping):
             raise InvalidArgumentError(
@@ -174,8 +174,8 @@ class FedOrder:
         return {**said, "batches": batches}
 
     def restore(self, said: Mapping[str, Any], at: tuple[int, int]) -> None:
-        """Stores `said`, which `check_state` returned. A feed that starts at progress `at` resumes
-        from it.
+        """Stores `said`, a state that `check_state` returned. If a feed starts at the progress
+        `at`, it resumes from this state.
         """
         if said["batches"] > 0 and "state" not in said and not _repeats(self._source):
             warn_user(
@@ -194,8 +194,8 @@ class FedOrder:
         return self._lock
 
     def _count(self, core: _core.Loader, taken: list[tuple[NativeColumn, ...]]) -> None:
-        """Counts the batch, or the error in its place, that was handed out since `_before` was set.
-        Does nothing if there is none, or if it was already counted.
+        """Counts the batch that was handed out since `_before` was set, or the error that was
+        raised in place of a batch. Does nothing if there was neither, or if it was already counted.
 
         The check needs both `taken` and the progress: an error leaves `taken` empty but advances
         the progress, and a batch without rows does not advance the progress.
@@ -259,7 +259,9 @@ class FedOrder:
         self._feed_anew(core, rows if self._rows == 1 else max(rows, 2 * self._rows))
 
     def _feed_anew(self, core: _core.Loader, rows: int) -> None:
-        """Makes room in the core for batches of `rows`, and feeds it all of `_ahead` again."""
+        """Makes room in the core for batches of up to `rows` records, and feeds the core every
+        batch in `_ahead` again.
+        """
         core.reserve(rows)
         self._rows = rows
         self._feeds = core.feeds()
@@ -267,7 +269,7 @@ class FedOrder:
             core.feed(pulled.records, pulled.ends_epoch)
 
     def _epochs(self, epoch: int, resume: Mapping[str, Any]) -> Iterator[_Pulled]:
-        """Yields the batches of all epochs until an epoch has no batches."""
+        """Yields the batches of one epoch after another, until an epoch has no batches."""
         for number in itertools.count(epoch):
             empty = True
             for pulled in self._epoch(number, resume if number == epoch else {}):
@@ -352,7 +354,7 @@ class FedOrder:
                 "a batch of `batch_sampler` has the wrong type",
                 expected="a list of indices",
                 found=typed(batch),
-                remedy="Pass it as `sampler`, which takes single indices"
+                remedy="If the sampler yields single indices, pass it as `sampler`"
                 if integer(given) is not None
                 else "",
             )

@@ -65,7 +65,7 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
         without samples, the sampler is not read again.
     batch_sampler: like `sampler`, but an iterable of lists of indices of any length, such as a
         torch BatchSampler. Each list is a batch.
-    fields: the columns of a batch, in order, each at most once:
+    fields: the columns of a batch, in order and without repetitions:
         image: an array of shape (batch, 3, height, width) or (batch, height, width, 3), or a list
             of arrays of shape (3, height, width) or (height, width, 3); the options `dtype` and
             `layout` determine its element type and layout;
@@ -92,13 +92,12 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
     rank, world_size: this process's share of every global batch. Default: the rank and world size
         of torch.distributed if it is initialised; otherwise those in the environment variables RANK
         and WORLD_SIZE (torchrun); otherwise those in SLURM_PROCID and SLURM_STEP_NUM_TASKS in a
-        step that srun started; otherwise 0 and 1. The loader looks them up when `len`, the state
-        or the first batch is requested, and again at each such request until the first batch is
-        requested. So it may be created before `init_process_group`. A FuelrailWarning
-        is issued if a number that `len`, `batches_left`, `batches_done` or `global_batch_size`
-        returned changes because a different share is found later. In each process, one
-        FuelrailWarning is issued if SLURM's share is used, or if the process gets all samples
-        although the environment shows other processes.
+        step that srun started; otherwise 0 and 1. The loader looks them up whenever `len`, the
+        state or a batch is requested, until the first batch is requested. So the loader may be
+        created before `init_process_group`. A FuelrailWarning is issued if a number that `len`,
+        `batches_left`, `batches_done` or `global_batch_size` returned changes because a different
+        share is found later. In each process, one FuelrailWarning is issued if SLURM's share is
+        used, or if the process gets all samples although the environment shows other processes.
     """
 
     shuffle: bool | Literal["full", "window"] | WindowShuffle

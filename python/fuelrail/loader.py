@@ -103,24 +103,24 @@ _WARNINGS = 10  # the number of bad samples that are reported one by one
 
 
 class _Held(NamedTuple):
-    """A batch that the core has returned but the iterator has not, because copying it to the device
-    failed, a warning was turned into an error, or a signal handler raised.
+    """A batch that the core has returned but the iterator has not, because copying the batch to the
+    device failed, a warning was turned into an error, or a signal handler raised an exception.
     """
 
     turn: int
     taken: list[tuple[NativeColumn, ...]]
     """The core appends the batch to this list instead of returning it: Python may run a signal
-    handler when a call returns, and if the handler raises, the return value is lost.
+    handler when a call returns, and if the handler raises an exception, the return value is lost.
     """
     before: dict[str, Any]
-    """Members of the loader's state before this batch."""
+    """The value that `_place` returned before this batch."""
 
 
 def takes_loader_options(
     remedies: Mapping[str, str],
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorates an `__init__` that takes the options of every loader as `**options`. remedies: maps
-    the names of unknown options to remedies.
+    """Decorates an `__init__` that takes the options common to all loaders as `**options`.
+    remedies: maps the names of some unknown options to remedies.
     """
     return suggests_options_or(
         {**_NOT_OPTIONS, **remedies}, keywords(LoaderKeywords, LOADER_OPTIONS, _OWN), _TEXT
@@ -137,7 +137,8 @@ class BaseLoader(Closing, Generic[Element]):
         given: Mapping[str, Any],
         own: Mapping[str, Any],
     ) -> None:
-        """given: `batch_size` and the options of every loader; own: this framework's options."""
+        """given: `batch_size` and the options common to all loaders; own: this framework's options.
+        """
         asked: dict[str, Any] = {**_OWN, **given}
         values = read_options(LOADER_OPTIONS, given)
         _core.check_loader_options(values)
@@ -229,8 +230,8 @@ class BaseLoader(Closing, Generic[Element]):
         return self._share.number("loader.global_batch_size")
 
     def __len__(self) -> int:
-        """Number of batches in a whole epoch, the same on every rank. It is the same after the
-        loader was restored inside an epoch; `batches_left` is the number of remaining batches.
+        """Number of batches in a whole epoch, the same on every rank. Restoring the loader inside
+        an epoch does not change it; `batches_left` is the number of remaining batches.
 
         With `sampler` or `batch_sampler`, it is computed from the sampler's length. Errors:
         TypeError if the sampler has no length.
@@ -280,7 +281,7 @@ class BaseLoader(Closing, Generic[Element]):
         If any batch of the current epoch was returned, `iter` ends this epoch, even if batches
         remain. After `load_state_dict`, the first iterator resumes at the restored position. Only
         the newest iterator works: an older one raises StateError. If a record cannot be read, the
-        iterator raises the error in place of the batch; its next call returns the next batch.
+        iterator raises the error in place of the batch, and continues with the next batch.
         TooManyBadRecordsError ends the iterator.
 
         Errors: StateError if the loader is closed; StateError if `rank` was not given and
@@ -356,7 +357,9 @@ class BaseLoader(Closing, Generic[Element]):
 
     @property
     def bad_records(self) -> list[_core.BadRecord]:
-        """The samples that on_error="skip" has skipped in the returned batches, each once."""
+        """The samples that on_error="skip" has skipped in the returned batches, without
+        repetitions.
+        """
         return self._core.bad_records(0)
 
     def stats(self) -> _core.Stats:
@@ -376,7 +379,7 @@ class BaseLoader(Closing, Generic[Element]):
         """Copies or pickles the dataset, options and state of a loader that has not started.
 
         The new loader is created with the same options and restored to the same position. If `rank`
-        and `world_size` were not given, it looks them up in its own process. A `sampler` or
+        and `world_size` were not given, the new loader looks them up in its process. A `sampler` or
         `batch_sampler` must be picklable. Errors: StateError if the loader has started or is
         closed.
         """
@@ -454,8 +457,9 @@ class BaseLoader(Closing, Generic[Element]):
         return place
 
     def _warn(self) -> None:
-        """Issues the core's warnings since the last batch, for the line that requests a batch. If a
-        warning is raised as an error, the next call issues the remaining warnings.
+        """Issues the core's warnings since the last batch. They name the line of user code that
+        requests the batch. If a warning is raised as an error, the next call issues the remaining
+        warnings.
         """
         self._said.extend(self._core.warnings())
         while self._said:
@@ -511,7 +515,8 @@ def _rebuilt(
 
 
 class Loader(BaseLoader[_core.Array]):
-    """Loads batches of `fuelrail.Array`, which supports DLPack and buffers, as tuples or dicts.
+    """Loads batches as tuples or dicts of `fuelrail.Array`, which supports DLPack and the buffer
+    protocol.
 
     >>> loader = fuelrail.Loader("train.rec", 256, shuffle=True,
     ...                          transforms=[fuelrail.transforms.RandomResizedCrop(224)])

@@ -55,7 +55,7 @@ class Option(NamedTuple):
 
 
 def read_options(rows: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a value for each of the core's options: its value in `given`, or its default."""
+    """Returns the value of each option in `rows`: its value in `given`, or else its default."""
     return {
         row.name: row.read(given[row.name]) if row.name in given else row.default for row in rows
     }
@@ -77,7 +77,7 @@ def keywords(
 
 
 def described(heading: str, rows: Iterable[Option]) -> str:
-    """Formats options of the core for a docstring."""
+    """Formats the options in `rows` as a part of a docstring, below the line `heading`."""
     lines = [heading]
     for row in rows:
         default = "" if row.default is None else f" Default: {row.default!r}."

@@ -57,7 +57,7 @@ def native_shuffle(value: object) -> _core.Shuffle:
 
 def listed_weights(weights: object) -> array.array[float]:
     """Returns a copy of the weights as float64. Copies an array of floats without creating a Python
-    object for each element, unless it is a masked array of NumPy: its buffer lacks the mask.
+    object for each element, unless it is a masked array of NumPy, whose buffer lacks the mask.
 
     Errors: ArgumentTypeError, InvalidArgumentError.
     """
@@ -86,10 +86,10 @@ def _copied_floats(source: Any) -> array.array[float] | None:
 
 
 class Order(NamedTuple):
-    """The order of samples that a loader's options choose."""
+    """An order of samples, built from a loader's options."""
 
     native: dict[str, Any]
-    """Options of the core's loader."""
+    """The options of the core's loader that choose the order."""
     fed: FedOrder | None
     """The order of `sampler` or `batch_sampler`; None for an order that the core computes."""
 
@@ -104,9 +104,10 @@ def make_order(
     index: Callable[[object], int],
     values: Mapping[str, Any],
 ) -> Order:
-    """Checks the options that choose the order.
+    """Checks the options that choose the order, and returns the order.
 
-    index: checks an index of `sampler` or `batch_sampler` and converts it to a record's index.
+    index: a function that checks an index from `sampler` or `batch_sampler` and converts it to
+        a record's index.
     values: the values of the core's options. Errors: InvalidArgumentError, ArgumentTypeError.
     """
     order = native_shuffle(shuffle)

@@ -53,7 +53,8 @@ class PackReport:
     files: tuple[PackedFile, ...]
     failures: tuple[PackFailure, ...]
     report: str | None
-    """Path of the file that lists the failures, one JSON object a line; None if nothing failed."""
+    """Path of the file that lists the failures, one JSON object per line; None if nothing failed.
+    """
     unassigned: int = 0
     """Number of images that the split assigns to no part."""
 
@@ -85,8 +86,8 @@ def pack(
         dot are skipped. Each line of a `.lst` has an id, labels and a path, separated by tabs. A
         `.csv` or `.tsv` has the columns `path` and `label`, named in its first row; its ids are the
         row numbers. The labels of a list are numbers or class names. Without `classes`, they are
-        class names if the first label is a word; with `classes`, if any label is a word or one of
-        `classes`.
+        class names if the first label is a word; with `classes`, they are class names if any label
+        is a word or one of `classes`.
     output: the file to write. `X.rec` is a RecordIO file, with the index `X.idx` and the sidecar
         `X.rec.frx` beside it. `X.ffr` is an FFRecord file of the same records, with the sidecar
         `X.ffr.frx` beside it. With `split`, each part is a file: X_<name>.rec or X_<name>.ffr.
@@ -97,14 +98,15 @@ def pack(
         stored unchanged.
     verify_images: reads the header of each file that is stored unchanged, to find invalid images.
         Default: True.
-    decode: decodes every image before it is stored, to find damage after the header too. Images
-        that are encoded again are always decoded. Default: False.
-    split: fractions by name, as in `Dataset.split`. A name consists of letters, digits, `_`, `-`
-        and `.`.
+    decode: decodes every image before it is stored, to find damage beyond the header. Images that
+        are encoded again are always decoded. Default: False.
+    split: maps the name of each part to its fraction, as in `Dataset.split`. A name consists of
+        letters, digits, `_`, `-` and `.`.
     seed: seed of the split, 64 bits. Default: 0.
-    nsplit: number of parts, X.part000.rec and so on. Each part has consecutive images, and their
-        sizes differ by at most one image. The parts get their names one by one, and keep them if a
-        later part fails; `merge` joins them. Cannot be combined with `split`. Default: 1, one file.
+    nsplit: number of parts, X.part000.rec and so on. Each part has consecutive images, and the
+        sizes of the parts differ by at most one image. The parts get their names one by one, and
+        keep them if a later part fails; `merge` joins them. Cannot be combined with `split`.
+        Default: 1, one file.
     part: makes only this one of the `nsplit` parts, counted from 0, so that several machines can
         share the work. Default: all parts.
     root: the folder that a list's paths are relative to. Default: the list's own folder.
@@ -116,17 +118,18 @@ def pack(
     max_errors: number of unreadable images that may be skipped, as an int, or their fraction, as a
         float from 0 to 1. If more images are unreadable, packing fails after checking all images,
         and `<output>.errors.jsonl` lists the unreadable ones, up to 10,000. Default: 0.
-    overwrite: replaces an existing output. If False, an existing output, index or sidecar is an
+    overwrite: replaces an existing output. If False, an existing output, index or sidecar causes an
         IoError. Default: False.
     resume: resumes the work of a killed or failed run of the same job, if it left unfinished files.
         If this run fails, it keeps its unfinished files for the next run. The result is, byte for
         byte, that of an uninterrupted run, provided that the images have not changed. An existing
         output is compared with the result, image by image, and is kept if they are equal. An
-        existing output that differs, or that is beside a different job's unfinished files, is an
-        IoError. If False, unfinished files are replaced, and a failed run leaves none. Default:
+        existing output that differs, or that is beside a different job's unfinished files, causes
+        an IoError. If False, unfinished files are replaced, and a failed run leaves none. Default:
         False.
-    threads: threads that read, decode and encode. Default: one for each processor that this process
-        may use. The result is the same for any number.
+    threads: number of threads that read, decode and encode. Default: one for each processor that
+        this process may use. The result is the same for any number of
+        threads.
     progress: a function that is called with a PackProgress, at most ten times a second and at the
         end. If it raises an exception, the packing ends and, without `resume`, leaves no unfinished
         file. False: show nothing. Default: show a line on standard error if that is a terminal.
@@ -142,7 +145,7 @@ def pack(
     its name when it is complete. A FuelrailWarning reports problems that do not stop the packing:
     files that are not images, names that begin with a dot, repeated ids. Errors: NotFoundError if
     the source does not exist; InvalidArgumentError and ArgumentTypeError for an invalid option, and
-    for a folder that is not in `classes`; IoError, including an output that another job is writing;
+    for a folder that is not in `classes`; IoError, also if another job is writing the output;
     CorruptError for a source that has no images, or none in the expected places, for an invalid
     list, for a class in a list that is not in `classes`, and if more images fail than `max_errors`
     allows.
@@ -171,24 +174,26 @@ def merge(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> PackedFile:
-    """Merges record files of one format into one: the parts of one job, or any other files.
+    """Merges record files of the same format into one file: the parts of one job, or any other
+    files.
 
     output: the file to write. Its name has the same extension as the sources, `.rec` or `.ffr`.
     sources: the files, in the order of their records in the output.
-    overwrite: replaces an existing output. If False, an existing output, index or sidecar is an
+    overwrite: replaces an existing output. If False, an existing output, index or sidecar causes an
         IoError. Default: False.
     progress: a function that is called with a PackProgress that counts records, at most ten times a
         second and at the end. If it raises an exception, the merging ends and leaves no file.
         False: show nothing. Default: show a line on standard error if that is a terminal.
 
-    Records are copied unchanged, and the checksums that the sources have are verified. Indexes and
+    Records are copied unchanged, and the sources' checksums, if any, are verified. Indexes and
     sidecars are merged too: merging the parts of `pack(..., nsplit=n)` gives, byte for byte, the
-    file that `pack` makes without `nsplit`. Files with different class names, a file that is listed
-    twice, and a key that two files share are errors. A record's key is its key in the index, or
-    else the image's id, or else the record's number. If a file's keys are only its record numbers
-    0, 1, 2, ..., and an earlier file already uses one of them, the later file's records are
+    file that `pack` makes without `nsplit`. It is an error if the files have different class names,
+    if a file is listed twice, or if two files share a key. A record's key is its key in the index,
+    or else the image's id, or else the record's number. If a file's keys are only its record
+    numbers 0, 1, 2, ..., and an earlier file already uses one of them, the later file's records are
     renumbered. Image files packed by separate jobs usually share ids and cannot be merged; open
-    them together instead. Memory: that of the longest record, and at most 52 bytes for each record.
+    them together instead. Memory: the size of the longest record, plus at most 52 bytes for each
+    record.
 
     The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
     for invalid names and options; NotFoundError; IoError; CorruptError and TruncatedError for a
@@ -207,7 +212,7 @@ def merge(
 
 
 def pack_report(call: Callable[[list[str]], dict[str, Any]]) -> PackReport:
-    """Runs a packing call, which appends its warnings to the given list, and returns its report."""
+    """Calls `call` with a list for its warnings, issues these warnings, and returns the report."""
     with CoreWarnings() as said:
         result = call(said)
     return PackReport(

@@ -55,8 +55,9 @@ def progress_of(progress: Progress) -> CoreProgress:
 
 @contextlib.contextmanager
 def shown_progress(progress: Progress, verb: str, things: str) -> Iterator[CoreProgress]:
-    """Yields the result of `progress_of`. If `progress` is None and standard error is a terminal,
-    yields a function that shows a line on the terminal, and removes the line when the job ends.
+    """If `progress` is None and standard error is a terminal, yields a function that shows a line
+    on the terminal, and removes the line when the job ends. Otherwise yields the result of
+    `progress_of`.
 
     The line has the same format as in the `fuelrail` command. verb: for example "packed". things:
     for example "images"; "bytes" are shown in kB, MB and so on.

@@ -23,7 +23,7 @@ class Loss:
     bytes: int
     """Number of bytes; 0 if the file is truncated at `offset`."""
     record: int | None
-    """Number of the first lost record, from 0; None if unknown."""
+    """The first lost record, counted from 0; None if unknown."""
     reason: str
 
 
@@ -53,7 +53,7 @@ def recover(
 
     source: a `.rec` or `.ffr` file. It is not changed.
     output: the file to write. Its extension selects the format, `.rec` or `.ffr`.
-    overwrite: replaces an existing output. If False, an existing output, index or sidecar is an
+    overwrite: replaces an existing output. If False, an existing output, index or sidecar causes an
         IoError. Default: False.
     progress: a function that is called with a PackProgress that counts bytes read (a `.rec` is read
         twice), at most ten times a second and at the end. If it raises an exception, the job ends
@@ -61,11 +61,10 @@ def recover(
         terminal.
 
     In a damaged `.rec`, reading continues at the next intact record. A `.ffr` may be truncated, but
-    the table at its beginning must be intact. A record is lost too if its checksum differs from the
-    one in the sidecar or in the `.ffr` itself. If the sidecar and the index belong to the source,
-    their class names and keys are kept; an unusable index causes a FuelrailWarning. Memory: that of
-    the longest record, and 52 bytes for each record; with a truncated index, 48 more bytes for each
-    record.
+    the table at its beginning must be intact. A record is also lost if its checksum differs from
+    the one in the sidecar or in the `.ffr` itself. If the sidecar and the index belong to the
+    source, their class names and keys are kept; an unusable index causes a FuelrailWarning. Memory:
+    the size of the longest record, plus 52 bytes for each record, or 100 if the index is truncated.
 
     The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
     for invalid names and options; NotFoundError; IoError; CorruptError if no record can be read,

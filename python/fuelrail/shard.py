@@ -75,8 +75,8 @@ class LoaderShare:
     ) -> None:
         """core, fed: the loader's core object and fed order, created for the share `given`, or for
         all samples if `given` is None. batch_size: None with `batch_sampler`. shared_out: the
-        number of samples in an epoch if the ranks divide an incomplete last global batch, of which
-        a rank may get no samples; otherwise None.
+        number of samples in an epoch if the ranks divide an incomplete last global batch, so that a
+        rank may get none of its samples; otherwise None.
         """
         self._core = core
         self._fed = fed
@@ -91,10 +91,12 @@ class LoaderShare:
         return "rank looked up with the first batch" if self._share is None else str(self._share)
 
     def find(self) -> None:
-        """Looks up this process's share, unless the caller gave one or a batch was requested.
+        """Looks up this process's share. Does nothing if the caller gave a share, or if a batch has
+        already been requested.
 
         Errors: InvalidArgumentError if an environment variable is invalid, or if the restored state
-        of a fed order was saved inside an epoch with a different number of ranks.
+        of a fed order was saved in the middle of an epoch, and by a run with a different number of
+        ranks.
         """
         if self._given or self._core.life() != "not started":
             return
@@ -138,7 +140,7 @@ class LoaderShare:
         return self._number(name)
 
     def freeze(self) -> None:
-        """Fixes the share, because the loader is closed."""
+        """Keeps the share unchanged from now on. Called when the loader is closed."""
         self._given = True
 
     def _number(self, name: str) -> int:
@@ -200,8 +202,8 @@ def _environments(rank: str, world_size: str) -> Share:
 
 
 def _environment(name: str, least: int, end: int, named_end: str) -> int:
-    """Returns an environment variable as an integer in [least, end). named_end: the error text for
-    `end`. Errors: InvalidArgumentError.
+    """Returns an environment variable as an integer in [least, end). named_end: how error texts
+    show `end`. Errors: InvalidArgumentError.
     """
     try:
         value = int(os.environ[name])
@@ -254,8 +256,8 @@ def _warn_once(about: str, text: str) -> None:
 
 
 def _warn_of_change(name: str, then: int, before: Share, now: int, share: Share) -> None:
-    """Warns if the number `name`, which was `then` for the share `before`, is different (`now`) for
-    `share`.
+    """Warns if the number called `name` has changed: it was `then` for the share `before`, and is
+    `now` for `share`.
     """
     if then != now:
         warn_user(

@@ -1,4 +1,4 @@
-"""Transforms that a loader applies to every image; names and meaning are torchvision's.
+"""Transforms that a loader applies to every image; names and meanings are torchvision's.
 
 Transforms may be listed in any order, except that Normalize must be last. Crops, pads, resizes and
 flips that come before all other transforms are planned from the image's header, and only the pixels
@@ -204,8 +204,8 @@ class RandomCrop(Transform):
     """Pads the image and crops `size` at a random place.
 
     padding, fill, padding_mode: as in Pad; None means no padding. pad_if_needed: if True, an image
-    that is n pixels too narrow gets n more pixels on the left and n on the right; the same applies
-    to its height, above and below. By default, an image that is too small raises
+    that is n pixels too narrow gets n more pixels on the left and n on the right, and an image that
+    is n pixels too short gets n more above and n below. By default, an image that is too small raises
     InvalidArgumentError when it is loaded.
     """
 
@@ -317,7 +317,7 @@ class Grayscale(Transform):
             raise InvalidArgumentError(
                 "`num_output_channels` is not 3",
                 found=str(self.num_output_channels),
-                remedy="Take one of the three equal channels from the batch",
+                remedy="Pass 3, and take one channel from the batch: all three are equal",
             )
         return _core.Grayscale()
 
@@ -344,7 +344,9 @@ class Normalize(Transform):
 
 
 def native_list(transforms: Sequence[Transform] | None) -> list[Native]:
-    """The core's transforms for a list. An error for an invalid item names its index."""
+    """Converts a list of transforms to the core's objects. The error for an invalid item names its
+    index.
+    """
     if transforms is None:
         return []
     if isinstance(transforms, (Transform, str)) or not isinstance(transforms, Sequence):
@@ -402,7 +404,7 @@ def _instead(name: str) -> str:
 
 
 def _owner(transform: object) -> str:
-    """The other library that a transform comes from, or ""."""
+    """Returns the name of the other library that a transform comes from, or ""."""
     module = getattr(transform, "__module__", None)
     owner = module.partition(".")[0] if isinstance(module, str) else ""
     return owner if owner in ("albumentations", "kornia", "torchvision") else ""
@@ -437,7 +439,7 @@ def _unknown(what: str, transform: object) -> ArgumentTypeError:
 
 
 def _plain(value: Any) -> Any:
-    """Returns the value, with arrays and tensors as numbers or tuples, and lists as tuples."""
+    """Converts an array or a tensor to a number or a tuple, and a list to a tuple."""
     value = listed(value)
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return tuple(value)
@@ -452,7 +454,7 @@ def _numbers(option: str, values: Sequence[float], count: int) -> list[float]:
 
 
 def _margins(option: str, padding: int | Sequence[int]) -> list[int]:
-    """(left, top, right, bottom)."""
+    """Returns (left, top, right, bottom)."""
     sides = padding if isinstance(padding, tuple) else (padding,)
     if len(sides) not in (1, 2, 4):
         raise InvalidArgumentError(
@@ -473,7 +475,7 @@ def _color(option: str, fill: int | Sequence[int]) -> list[int]:
 
 
 def _angles(option: str, value: float | Sequence[float]) -> list[float]:
-    """(min, max); one number d means (-d, d)."""
+    """Returns (min, max). A single number d means (-d, d)."""
     if isinstance(value, tuple):
         return _numbers(option, value, 2)
     most = real(option, value)

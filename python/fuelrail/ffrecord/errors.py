@@ -1,4 +1,4 @@
-"""The errors of fuelrail.ffrecord. Each inherits a fuelrail error and the error FFRecord raises.
+"""The errors of fuelrail.ffrecord. Each is both a fuelrail error and the error FFRecord raises.
 
 FFRecord raises RuntimeError for every error in its C++ code, and AssertionError for invalid paths.
 So ``except RuntimeError`` still works, and so does ``except fuelrail.CorruptError``. The error text

@@ -151,7 +151,7 @@ class MXRecordIO(Closing):
     def write(self, buf: bytes) -> None:
         """Appends a record. buf: a bytes-like object of less than 2**29 bytes.
 
-        Errors: StateError (a RuntimeError) for a reader, after `close` and in a forked child;
+        Errors: StateError (a RuntimeError) for a reader, after `close`, or in a forked child;
         InvalidArgumentError for 2**29 bytes or more; ArgumentTypeError; IoError.
         """
         writer = self._open_writer()

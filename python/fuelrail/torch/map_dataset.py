@@ -109,8 +109,8 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         """By default, all worker processes together use one thread for each processor.
 
         data: a Dataset, or anything that `fuelrail.open` takes.
-        fields: the columns, in order, as in `fuelrail.torch.DataLoader`, but `position` is the
-            sample's index. Default: image, label.
+        fields: the columns, in order, as in `fuelrail.torch.DataLoader`, except that `position` is
+            the sample's index. Default: image, label.
         memory_format: as in `fuelrail.torch.DataLoader`. Default: torch.contiguous_format.
 
         Errors: those of `fuelrail.torch.DataLoader`.
@@ -151,9 +151,9 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         Returns: a SampleBatch. If a subclass overrides `__getitem__`, returns a list of the results
         of that method, which must not call this one.
 
-        Issues one FuelrailWarning if 16-bit images are reduced to 8 bits, and one if an alpha
-        channel is dropped, each once in all processes together. Errors: OutOfRangeError,
-        ArgumentTypeError; those of the first record that cannot be read.
+        Issues a FuelrailWarning if 16-bit images are reduced to 8 bits, and another if an alpha
+        channel is dropped. Each is issued only once, even if there are several processes. Errors:
+        OutOfRangeError, ArgumentTypeError; those of the first record that cannot be read.
         """
         if isinstance(indices, (str, bytes)) or not hasattr(indices, "__iter__"):
             raise ArgumentTypeError(
@@ -210,7 +210,8 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         self._prepare()
 
     def _prepare(self) -> None:
-        """Resets the lock and the native loader, which do not work in a forked child."""
+        """Resets the lock and the native loader. A forked child must not use those of its parent.
+        """
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._native = None

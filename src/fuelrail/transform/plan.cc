@@ -343,10 +343,11 @@ class Resolver {
 
   static void require_affordable(Size size) {
     if (size.height <= kMaxResizedPixels / size.width) return;
-    throw UnsupportedError("the resized image would be too large",
-                           {.expected = fmt::format("at most {} pixels", kMaxResizedPixels),
-                            .found = fmt::format("height {}, width {}", size.height, size.width),
-                            .remedy = "Resize to an exact size, or crop before or after resizing"});
+    throw UnsupportedError(
+        "the resized image would be too large",
+        {.expected = fmt::format("at most {} pixels", kMaxResizedPixels),
+         .found = fmt::format("height {}, width {}", size.height, size.width),
+         .remedy = "Resize to an exact size, or crop: only the pixels that are kept count"});
   }
 
   Size image_;

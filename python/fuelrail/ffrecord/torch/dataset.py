@@ -86,7 +86,7 @@ class Subset(Dataset):
 
 
 class ConcatDataset(Dataset):
-    """Several datasets joined into one. Each dataset reads its part of a batch at once."""
+    """Several datasets joined into one. Each dataset reads its part of a batch in one call."""
 
     def __init__(self, datasets: Iterable[Dataset]) -> None:
         """Errors: DatasetKindError (also an AssertionError) for an empty list, and for an item that

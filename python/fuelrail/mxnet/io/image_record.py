@@ -254,8 +254,9 @@ class ImageDetRecordIter(_RecordIter):
     in a list, starts with the header width (2 or more), the object width (5 or more) and any
     further header values. Then, for each object, come its class, left, top, right and bottom
     (fractions of the image's sides) and any further values. `label[0]` of a batch is float32
-    (batch, numbers per image). Each row has the number of channels, height and width that the image
-    uses in `data`, the length of the label, the label, and label_pad_value in the rest of the row.
+    (batch, numbers per image). Each row starts with the number of channels, then the height and the
+    width that the image fills in `data`, then the length of the label and the label itself. The
+    rest of the row is filled with label_pad_value.
 
     Errors: as for ImageRecordIter; CorruptError, with file, record and offset, for an invalid
     label.

@@ -284,8 +284,8 @@ void finish(Session& session) { jpeg_finish_decompress(&session.codec); }
   }
   if (session.ended) {
     throw TruncatedError(
-        fmt::format("the JPEG ends at byte {} of the image, which is too early for the rows to "
-                    "decode (libjpeg reports: {})",
+        fmt::format("the JPEG ends at byte {} of the image, before the end of the requested rows "
+                    "(libjpeg reports: {})",
                     at, reason));
   }
   throw DecodeError(fmt::format(
@@ -415,9 +415,8 @@ class JpegDecoder final : public Decoder {
     }
     if (job.encoded.bytes.size() >= blocks / 8) return;
     throw TruncatedError(
-        fmt::format(
-            "the JPEG ends at byte {} of the image, which is too early for the rows to decode",
-            job.encoded.bytes.size()),
+        fmt::format("the JPEG ends at byte {} of the image, before the end of the requested rows",
+                    job.encoded.bytes.size()),
         {.expected =
              fmt::format("at least {} bytes, one bit for each of {} blocks", blocks / 8, blocks)});
   }

@@ -26,8 +26,8 @@ using Context = std::unique_ptr<spng_ctx, FreeContext>;
   const char* reason = spng_strerror(status);
   if (status == SPNG_EMEM) throw std::bad_alloc();
   if (status == SPNG_IO_EOF || status == SPNG_EIDAT_TOO_SHORT) {
-    throw TruncatedError(
-        fmt::format("the PNG ends too early for the rows to decode (libspng reports: {})", reason));
+    throw TruncatedError(fmt::format(
+        "the PNG ends before the end of the requested rows (libspng reports: {})", reason));
   }
   throw DecodeError(fmt::format("the PNG is damaged (libspng reports: {})", reason));
 }
@@ -63,7 +63,7 @@ void require_rows(const spng_ihdr& header, Bytes encoded, int64_t bottom) {
   const uint64_t least = rows * row_bytes / kMostInflated;
   if (encoded.size() >= least) return;
   throw TruncatedError(
-      fmt::format("the PNG ends at byte {} of the image, which is too early for the rows to decode",
+      fmt::format("the PNG ends at byte {} of the image, before the end of the requested rows",
                   encoded.size()),
       {.expected =
            fmt::format("at least {} bytes, because deflate expands one byte to at most {} bytes",

@@ -419,7 +419,7 @@ class TiffDecoder final : public Decoder {
     const uint64_t end = file.encoded().size();
     if (offset > end || bytes > end - offset) {
       throw TruncatedError(fmt::format(
-          "the TIFF ends at byte {} of the image, which is too early for the rows to decode", end));
+          "the TIFF ends at byte {} of the image, before the end of the requested rows", end));
     }
     file.throw_damaged("the TIFF is damaged");
   }

@@ -18,7 +18,7 @@ namespace {
   switch (status) {
     case VP8_STATUS_NOT_ENOUGH_DATA:
     case VP8_STATUS_SUSPENDED:
-      throw TruncatedError("the WebP ends too early for the rows to decode");
+      throw TruncatedError("the WebP ends before the end of the requested rows");
     case VP8_STATUS_OUT_OF_MEMORY:
       throw std::bad_alloc();
     case VP8_STATUS_UNSUPPORTED_FEATURE:
