@@ -345,7 +345,7 @@ void bind_loader(nb::module_& module) {
            nb::arg("weights").none(), nb::arg("fed"), nb::arg("rank"), nb::arg("world_size"),
            nb::arg("transforms"), nb::arg("fields") = ImageOptions{}.fields)
       .def("begin", &LoaderHandle::begin,
-           "Begins the next epoch; returns its number, to pass to `next` as `turn`.")
+           "Begins the next epoch; returns the `turn` of this pass, for `next`.")
       .def("next", &LoaderHandle::next, nb::arg("turn"), nb::arg("taken"),
            "Appends the next batch to `taken`; returns False at the end of the epoch. A ragged "
            "column is a list. (A returned batch would be lost if a signal handler raised an "

@@ -363,7 +363,7 @@ class Loader:
     def __init__(self, data: Container, values: dict[str, Any], shuffle: Shuffle, weights: Weights | None, fed: str, rank: int, world_size: int, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], fields: Sequence[str] = ['image', 'label']) -> None: ...
 
     def begin(self) -> int:
-        """Begins the next epoch; returns its number, to pass to `next` as `turn`."""
+        """Begins the next epoch; returns the `turn` of this pass, for `next`."""
 
     def next(self, turn: int, taken: list[tuple[Array | list[Array] | list[bytes], ...]]) -> bool:
         """

@@ -174,8 +174,7 @@ def _named_fields(fields: object) -> tuple[list[str], list[str]]:
 
 
 def _batch_transforms(given: object) -> list[tuple[Callable[..., Any], bool]]:
-    """Returns a pair for each transform: the transform, and whether it has a parameter `context`.
-    """
+    """Returns a pair for each transform: the transform, and whether it has a parameter `context`."""
     if given is None:
         return []
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):

@@ -137,8 +137,7 @@ class BaseLoader(Closing, Generic[Element]):
         given: Mapping[str, Any],
         own: Mapping[str, Any],
     ) -> None:
-        """given: `batch_size` and the options common to all loaders; own: this framework's options.
-        """
+        """given: `batch_size` and the options common to all loaders; own: this framework's options."""
         asked: dict[str, Any] = {**_OWN, **given}
         values = read_options(LOADER_OPTIONS, given)
         _core.check_loader_options(values)

@@ -210,8 +210,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         self._prepare()
 
     def _prepare(self) -> None:
-        """Resets the lock and the native loader. A forked child must not use those of its parent.
-        """
+        """Resets the lock and the native loader. A forked child must not use those of its parent."""
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._native = None

@@ -72,7 +72,9 @@ def test_a_dataset_opens_as_itself(data: fr.Dataset) -> None:
     "source", [5, None, 1.5, {"a": 1}, {"a"}, bytearray(b"a"), np.array(3), fr.Dataset]
 )
 def test_what_is_no_path_is_refused(source: object) -> None:
-    with pytest.raises(fr.ArgumentTypeError, match="`source` has the wrong type|cannot (be opened|open)"):
+    with pytest.raises(
+        fr.ArgumentTypeError, match="`source` has the wrong type|cannot (be opened|open)"
+    ):
         fr.open(source)
 
 

@@ -233,6 +233,9 @@ print([rest(iterator) for iterator in iterators])
     assert (done.returncode, done.stderr) == (0, "")
     read, looked, went_on = done.stdout.splitlines()
     assert "x.rec: offset 0: no batch arrived for 0.1 s: sample 0 is being read" in read
-    assert "000.jpg: no batch arrived for 0.1 s: the file size of sample 0 is being looked up" in looked
+    assert (
+        "000.jpg: no batch arrived for 0.1 s: the file size of sample 0 is being looked up"
+        in looked
+    )
     assert read.startswith("StallError: ")
     assert went_on == "[8, 8]"
