@@ -73,7 +73,7 @@ def test_a_dataset_opens_as_itself(data: fr.Dataset) -> None:
 )
 def test_what_is_no_path_is_refused(source: object) -> None:
     with pytest.raises(
-        fr.ArgumentTypeError, match="`source` has the wrong type|cannot (be opened|open)"
+        fr.ArgumentTypeError, match=r"`source` has the wrong type|cannot (be opened|open)"
     ):
         fr.open(source)
 

@@ -42,7 +42,7 @@ def test_the_goldens_tell_dmlcs_floats_from_the_nearest() -> None:
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_mxnet_refuses_is_an_error(text: str) -> None:
-    with pytest.raises((fr.ArgumentTypeError, fr.InvalidArgumentError), match="`scale` (is|has) "):
+    with pytest.raises((fr.ArgumentTypeError, fr.InvalidArgumentError), match=r"`scale` (is|has) "):
         scale(text)
 
 
