@@ -53,9 +53,9 @@ TEST(CliInfo, a_packed_folder_of_images_needs_no_sidecar) {
   const std::string path = directory / "packed.ffr";
   write_file(path, ffrecord::PackedFolderFile(directory / "photos").contents());
   EXPECT_THAT(call({"info", path, "--schema=class_folders"}).out,
-              HasSubstr("sidecar      none: a packed folder needs none\n"));
+              HasSubstr("sidecar      none: a packed folder needs no sidecar\n"));
   EXPECT_THAT(call({"info", directory / "photos"}).out,
-              HasSubstr("sidecar      none: a folder needs none\n"));
+              HasSubstr("sidecar      none: a folder needs no sidecar\n"));
 }
 
 }  // namespace

@@ -336,7 +336,7 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
   EXPECT_THAT(refused(options), HasSubstr("no sidecar beside the file"));
   write_file(out("x.rec.frx"), "junk");
   EXPECT_THAT(refused(options), EndsWith("x.rec.frx: the sidecar cannot be used, and the data that "
-                                         "only it holds would be lost. " +
+                                         "only the sidecar holds would be lost. " +
                                          what_to_do));
   set_back();
   std::string index = expected.at("x.idx");
