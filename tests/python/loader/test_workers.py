@@ -67,9 +67,7 @@ def test_a_started_loader_is_refused_by_torchs_worker_at_once(
     loader = make(tiny_file)
     iterator = iter(loader)
     next(iterator)
-    remedy = (
-        "Create a new loader or iterator after the fork" if method == "fork" else "Pickle it before"
-    )
+    remedy = "Create the loader after the fork" if method == "fork" else "Pickle it before"
     with pytest.raises(fr.StateError, match=remedy):
         next(iter(by_torch(Streamed(loader), method, batch_size=None)))
     assert len(list(iterator)) == len(loader) - 1

@@ -136,7 +136,7 @@ def test_what_is_done_already_is_a_success_that_says_so(
     before = contents(tmp_path)
     report = fr.pack(folder, tmp_path / "x.rec", resize=40, resume=True)
     assert [file.was_there for file in report.files] == [True]
-    with pytest.raises(fr.IoError, match=r"already.* found a different record 0") as error:
+    with pytest.raises(fr.IoError, match=r"already.* found record 0, which differs") as error:
         fr.pack(folder, tmp_path / "x.rec", resize=39, resume=True)
     assert "overwrite" in str(error.value)
     assert contents(tmp_path) == before
