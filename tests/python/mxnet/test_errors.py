@@ -171,7 +171,10 @@ def test_index_of_another_file_or_of_some_records(root: pathlib.Path) -> None:
     lines = (root / "small.idx").read_text().splitlines(keepends=True)
     for kept in (lines[::2], lines[2:], lines[:8]):
         (root / "some.idx").write_text("".join(kept))
-        with pytest.raises(fr.CorruptError, match=r"some\.idx: a record is missing from the index"):
+        with pytest.raises(
+            fr.CorruptError,
+            match=r"some\.idx: (a record is missing from the index|the index ends before)",
+        ):
             make(root, path_imgidx=str(root / "some.idx"))
 
 

@@ -73,7 +73,8 @@ def test_what_cannot_be_merged_is_refused(
         fr.merge(tmp_path / "m.rec", ["x.rec", tmp_path / "x.rec"])
     fr.pack(folder, tmp_path / "y.rec")
     with pytest.raises(
-        fr.InvalidArgumentError, match=r"y\.rec.*share a key.*found 0, which is also a key of x\.rec"
+        fr.InvalidArgumentError,
+        match=r"y\.rec.*share a key.*found 0, which is also a key of x\.rec",
     ):
         fr.merge(tmp_path / "m.rec", ["x.rec", "y.rec"])
     assert not list(tmp_path.glob("m.*"))
