@@ -7,7 +7,7 @@ The JPEGs in FOLDER are packed as they are and loaded with `scaled_decode` off a
 are resampled by Lanczos, get noise of 4 levels (like a camera's, because enlarging removes noise), and are stored at quality 90.
 PSNR compares images that were decoded at a smaller scale with the same crops of fully decoded images (uint8, all channels).
 Processor time is that of the whole process in user mode; its ratio is the median over the rounds of the ratio within the
-round. Results go to bench/results/scaled-decode-<cpu>-<date>.md and .json.
+round. Results go to bench/results/scaled-decode[-12-megapixels]-<cpu>-<date>.md and .json.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class NotFoundError(Error, FileNotFoundError):
 
 
 class IoError(Error, OSError):
-    """A file or directory cannot be read, written or created."""
+    """A call to the operating system failed; `found` is its message."""
 
 
 class TruncatedError(Error, EOFError):

@@ -106,7 +106,7 @@ TEST_F(CommandTest, cat_writes_the_images_bytes) {
   EXPECT_EQ(file_contents(out("some/5.jpg")), image);
   const CommandResult itself = run_command({"cat", rec(), "5", "-o", rec()});
   EXPECT_EQ(itself.code, 2);
-  EXPECT_THAT(itself.err, HasSubstr("source and output are the same file"));
+  EXPECT_THAT(itself.err, HasSubstr("the source and the output are the same file"));
   EXPECT_EQ(run_command({"cat", rec(), "5"}).out, image);
   const CommandResult many = run_command({"cat", rec(), ":"});
   EXPECT_EQ(many.code, 2);

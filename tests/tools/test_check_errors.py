@@ -32,6 +32,7 @@ def check(root: pathlib.Path, cpp: str = "", python: str = "", page: str = PAGE)
         ('throw IoError("It "  // why\n"fails");', "the failure begins with a capital: It fails"),
         ('throw IoError(fmt::format("Byte {} is {:02x}", a, b));', "begins with a capital: Byte … is …"),
         ('throw IoError(a::b ? "one" : "Other", {});', "the failure begins with a capital: Other"),
+        ('throw IoError("no x", {.remedy = "Stop; wait."});', "the remedy ends with a full stop: Stop; wait."),
         ('throw IoError("no x", {.remedy = "wait"});', "the remedy begins without a capital: wait"),
         ('throw IoError("no x", {.expected = "a y.", .found = z});', "the expected ends with a full stop: a y."),
         ('ErrorDetail d; d.remedy = "Wait " + time + ".";', "the remedy ends with a full stop: Wait …."),

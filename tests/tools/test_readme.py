@@ -22,7 +22,7 @@ def test_the_commands_pack_and_the_program_trains_and_resumes(here: pathlib.Path
 
     (program,) = blocks("python", SECTIONS["Train"])
     names: dict[str, object] = {}
-    exec(compile(program.replace("range(90)", "range(2)"), "README.md", "exec"), names)
+    exec(compile(program.replace(", 90)", ", 2)"), "README.md", "exec"), names)
     images, labels, loader = names["images"], names["labels"], names["loader"]
     assert isinstance(images, torch.Tensor)
     assert isinstance(labels, torch.Tensor)
@@ -30,9 +30,14 @@ def test_the_commands_pack_and_the_program_trains_and_resumes(here: pathlib.Path
     assert sorted(labels.tolist()) == [0, 0, 0, 0, 1, 1, 1, 1]
 
     assert isinstance(loader, fr.torch.DataLoader)
-    state = torch.load("checkpoint.pt")["loader"]
-    loader.load_state_dict(state)
-    assert (state["epoch"], state["position"]) == (2, 0)
+    assert loader.state_dict()["epoch"] == 2
+
+    restore = 'loader.load_state_dict(torch.load("checkpoint.pt")["loader"])'
+    assert f"`{restore}`" in README
+    resumed = program.replace("for epoch", f"{restore}\nepochs = []\nfor epoch", 1)
+    resumed = resumed.replace(", 90):", ", 4):\n    epochs.append(epoch)")
+    exec(compile(resumed, "README.md", "exec"), names)
+    assert names["epochs"] == [2, 3]
 
 
 def test_the_readme_is_one_page_whose_programs_are_all_run() -> None:

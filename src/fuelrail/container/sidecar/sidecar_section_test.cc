@@ -78,6 +78,17 @@ TEST_F(SectionOfBlocks, any_range_is_read_also_over_the_ends_of_what_is_kept) {
   EXPECT_THROW(reads_right(section, data_.size() - 15), CorruptError);
 }
 
+TEST_F(SectionOfBlocks, with_a_damaged_block_are_not_read_together_again) {
+  const std::string sound = file_contents(path_);
+  overwrite(4, "changed");
+  const SidecarSection section = this->section();
+  EXPECT_THROW(reads_right(section, 5), CorruptError);
+  EXPECT_TRUE(reads_right(section, kBlock + 5));
+  write_file(path_, sound);
+  EXPECT_TRUE(reads_right(section, 5));
+  EXPECT_EQ(left_, 1 << 30);  // nothing was kept
+}
+
 TEST_F(SectionOfBlocks, without_room_to_keep_more_they_are_read_at_each_use) {
   const SidecarSection section = this->section(kStretch);
   EXPECT_TRUE(reads_right(section, kStretch + 1));  // is kept
