@@ -72,13 +72,17 @@ std::vector<Way> ways() {
   return all;
 }
 
-// Adds the time and CPU time of `run`, which returns the number of records.
+// Adds the time and CPU time of `run` from its call of `start`. It returns the number of records.
 template <typename Run>
 void measure(Way& way, const Container& container, const Run& run) {
   drop_page_cache(container);
-  const double cpu = cpu_seconds();
-  const auto begin = std::chrono::steady_clock::now();
-  const auto count = static_cast<double>(run(way));
+  double cpu = 0;
+  std::chrono::steady_clock::time_point begin;
+  const auto start = [&] {
+    cpu = cpu_seconds();
+    begin = std::chrono::steady_clock::now();
+  };
+  const auto count = static_cast<double>(run(way, start));
   const auto end = std::chrono::steady_clock::now();
   way.per_second.push_back(count / std::chrono::duration<double>(end - begin).count());
   way.cpu_ms.push_back(1e6 * (cpu_seconds() - cpu) / count);
@@ -91,15 +95,17 @@ void print(const std::vector<Way>& all, const char* unit) {
       ratios.push_back(way.per_second[i] / all[0].per_second[i]);
     }
     const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
-    fmt::print("  {:18} {:7.0f} {}, {:6.1f} CPU ms, ratio {:.3f} ({:.3f} to {:.3f})\n", way.name,
-               median(way.per_second), unit, median(way.cpu_ms), median(ratios), *least, *most);
+    fmt::print("  {:18} {:7.0f} {}, {:6.1f} CPU ms per 1,000, ratio {:.3f} ({:.3f} to {:.3f})\n",
+               way.name, median(way.per_second), unit, median(way.cpu_ms), median(ratios), *least,
+               *most);
   }
   std::fflush(stdout);
 }
 
 // Reads `count` random records, with `depth` reads in flight.
+template <typename Start>
 size_t read_records(const Container& container, const Way& way, size_t depth, size_t count,
-                    uint64_t seed) {
+                    uint64_t seed, const Start& start) {
   std::mt19937_64 random(seed);
   std::vector<Extent> extents;
   size_t longest = 0;
@@ -120,6 +126,7 @@ size_t read_records(const Container& container, const Way& way, size_t depth, si
     const ReadRequest request{extent.source.get(), extent.offset, into, slot, all, {}};
     queue->submit({&request, 1});
   };
+  start();
   for (uint64_t slot = 0; slot < depth; ++slot) submit_into(slot);
   std::vector<Completion> done(depth);
   for (size_t completed = 0; completed < count;) {
@@ -161,8 +168,8 @@ int run(int argc, char** argv) {
     const size_t count = std::min<size_t>(512 * depth, 4096);
     for (int round = 0; round < rounds; ++round) {
       for (Way& way : all) {
-        measure(way, *container, [&](const Way& by) {
-          return read_records(*container, by, depth, count, static_cast<uint64_t>(round));
+        measure(way, *container, [&](const Way& by, const auto& start) {
+          return read_records(*container, by, depth, count, static_cast<uint64_t>(round), start);
         });
       }
     }
@@ -172,7 +179,10 @@ int run(int argc, char** argv) {
   std::vector<Way> all = ways();
   for (int round = 0; round < rounds; ++round) {
     for (Way& way : all) {
-      measure(way, *container, [&](const Way& by) { return first_epoch(container, by); });
+      measure(way, *container, [&](const Way& by, const auto& start) {
+        start();
+        return first_epoch(container, by);
+      });
     }
   }
   fmt::print("The loader's first epoch, median of {} rounds:\n", rounds);
