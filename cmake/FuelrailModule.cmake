@@ -1,6 +1,6 @@
 # fuelrail_test_options(<target>): what every test program is compiled with. Tests are not optimised (under sanitizers
-# that is four fifths of their compile time): what they test is. GoogleTest's headers, a third of what is left, are
-# compiled once.
+# that is four fifths of their compile time) and not checked by UBSan: what they test is. GoogleTest's headers, a third of
+# what is left, are compiled once.
 if(FUELRAIL_BUILD_TESTS)
   file(WRITE "${PROJECT_BINARY_DIR}/test_headers.cc" "")
   add_library(fuelrail_test_headers OBJECT "${PROJECT_BINARY_DIR}/test_headers.cc")
@@ -14,6 +14,7 @@ function(fuelrail_test_options target)
     target_compile_definitions(${target} PRIVATE FUELRAIL_SANITIZED)
   endif()
   target_compile_options(${target} PRIVATE -O0)
+  set_target_properties(${target} PROPERTIES FUELRAIL_WITHOUT_UBSAN ON)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # sees bounds broken where two std::strings are joined (GCC bug 105329)
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
                            -Wno-stringop-overread)
@@ -69,19 +70,21 @@ function(fuelrail_add_test name)
 endfunction()
 
 # fuelrail_module(<name> SOURCES ... [DEPENDS <module>...] [LIBRARIES <dep>...] [TESTS ...] [RELEASE_TESTS ...]
-#                 [TESTS_APART ...] [TEST_LIBRARIES <target>...] [BENCHMARKS ...] [COLD] [KERNELS ...])
+#                 [SERIAL_TESTS ...] [TESTS_APART ...] [TEST_LIBRARIES <target>...] [BENCHMARKS ...] [COLD] [FUZZED]
+#                 [KERNELS ...])
 #
 # One static library a module, `fuelrail_<name>`. DEPENDS names modules (the table of docs/design.md, section 3);
 # LIBRARIES names third-party targets, private to the module's sources. TESTS makes one program, `<name>_test`,
 # which also links TEST_LIBRARIES; BENCHMARKS one, `<name>_benchmark`. Without SOURCES the module is headers only.
 # RELEASE_TESTS are tests that need the release build: what they test depends on optimisation or vector code, or sanitizers
 # leave some of it out. Without sanitizers, and beside TESTS, they are a program of their own, `<name>_release_test`.
+# SERIAL_TESTS names those of both whose code runs on one thread: the TSan build leaves them out.
 # TESTS_APART names those of both that are compiled by themselves where sources are compiled as one (CMAKE_UNITY_BUILD),
 # because their helpers have names of other tests' helpers. COLD: under sanitizers the module is not optimised, which takes
-# half the time to compile. KERNELS are sources that include themselves once for every instruction set.
+# half the time to compile. FUZZED: fuzz targets are steered by the module's branches. KERNELS are sources that include themselves once for every instruction set.
 function(fuelrail_module name)
-  cmake_parse_arguments(M "COLD" ""
-    "SOURCES;KERNELS;DEPENDS;LIBRARIES;TESTS;RELEASE_TESTS;TESTS_APART;TEST_LIBRARIES;BENCHMARKS" ${ARGN})
+  cmake_parse_arguments(M "COLD;FUZZED" ""
+    "SOURCES;KERNELS;DEPENDS;LIBRARIES;TESTS;RELEASE_TESTS;SERIAL_TESTS;TESTS_APART;TEST_LIBRARIES;BENCHMARKS" ${ARGN})
   list(TRANSFORM M_DEPENDS PREPEND fuelrail_)
   if(M_SOURCES)
     add_library(fuelrail_${name} STATIC ${M_SOURCES} ${M_KERNELS})
@@ -98,7 +101,7 @@ function(fuelrail_module name)
         target_link_libraries(fuelrail_${name} PRIVATE ${library})
       endif()
     endforeach()
-    if(FUELRAIL_BUILD_FUZZERS)  # what libFuzzer steers by; its programs link the rest
+    if(M_FUZZED AND FUELRAIL_BUILD_FUZZERS)
       target_compile_options(fuelrail_${name} PRIVATE -fsanitize=fuzzer-no-link)
     endif()
     target_include_directories(fuelrail_${name} PUBLIC
@@ -111,6 +114,10 @@ function(fuelrail_module name)
     target_link_libraries(fuelrail_${name} INTERFACE ${M_DEPENDS})
   endif()
 
+  if(M_SERIAL_TESTS AND FUELRAIL_SANITIZE STREQUAL "thread")
+    list(REMOVE_ITEM M_TESTS ${M_SERIAL_TESTS})
+    list(REMOVE_ITEM M_RELEASE_TESTS ${M_SERIAL_TESTS})
+  endif()
   if(FUELRAIL_BUILD_TESTS)
     set_source_files_properties(${M_TESTS_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     set(libraries fuelrail_${name} ${M_TEST_LIBRARIES} ${M_LIBRARIES})

@@ -72,7 +72,7 @@ setup() {
   use_ccache
   say "creating .venv ($("$python" --version)) with the packages of tests/requirements.txt"
   [ -x .venv/bin/python ] || quietly .cache/pip.log "$python" -m venv .venv
-  quietly .cache/pip.log .venv/bin/python -m pip install --disable-pip-version-check -r tests/requirements.txt
+  quietly .cache/pip.log .venv/bin/python -m pip install --disable-pip-version-check --no-compile -r tests/requirements.txt
   rm -f .cache/setup-*
   touch "$stamp"
 }

@@ -9,7 +9,6 @@
 // page cache; the printed ratio is the median over the rounds.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -21,30 +20,12 @@
 #include <vector>
 
 #include "fuelrail/container/open.h"
-#include "fuelrail/engine/engine.h"
-#include "fuelrail/loader/image_worker.h"
-#include "fuelrail/sampler/epoch_sampler.h"
 #include "fuelrail/storage/read_memory.h"
 #include "fuelrail/storage/read_queue.h"
+#include "measuring.h"
 
 namespace fuelrail {
 namespace {
-
-constexpr uint64_t kBatch = 256;
-
-double cpu_seconds() {
-  rusage used{};
-  ::getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 void drop_page_cache(const Container& container) {
   ::posix_fadvise(container.extent(0).source->descriptor(), 0, 0, POSIX_FADV_DONTNEED);
@@ -141,18 +122,9 @@ size_t read_records(const Container& container, const Way& way, size_t depth, si
 }
 
 size_t first_epoch(const std::shared_ptr<const Container>& container, const Way& way) {
-  const ImageOptions images{
-      .transforms = {RandomResizedCrop{.size = {224, 224}}, HorizontalFlip{.p = 0.5},
-                     Normalize{{0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F}}}};
-  const EpochSamplerOptions order{
-      .records = container->size(),
-      .order = {.seed = 1, .shuffle = Shuffle::kFull, .batch_size = kBatch}};
-  Engine engine(container, std::make_unique<EpochSampler>(order),
-                std::make_shared<BatchLayout>(image_work(container, images).columns, kBatch),
-                image_work(container, images).make_worker,
-                {.read = {.backend = way.backend, .direct = way.direct}});
+  const auto loader = make_loader(container, {.backend = way.backend, .direct = way.direct});
   size_t count = 0;
-  while (const auto batch = engine.next().batch) count += batch->rows();
+  while (const auto batch = loader->next().batch) count += batch->rows();
   return count;
 }
 

@@ -27,37 +27,20 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/subset.h"
-#include "fuelrail/engine/engine.h"
-#include "fuelrail/loader/image_worker.h"
-#include "fuelrail/sampler/epoch_sampler.h"
 #include "fuelrail/testing/hooked_container.h"
+#include "measuring.h"
 
 namespace fuelrail {
 namespace {
 
 constexpr auto kLatency = std::chrono::milliseconds(20);
-constexpr size_t kRecords = 4'000;  // number of records read in part 1
-constexpr uint64_t kBatch = 256;
+constexpr size_t kRecords = 4'000;   // number of records read in part 1
 constexpr uint64_t kLoaded = 2'560;  // number of records in an epoch in parts 2 and 3
-
-double cpu_seconds() {
-  rusage used{};
-  ::getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
 
 int64_t page_faults() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
   return used.ru_minflt;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 // --- 1: bytes -----------------------------------------------------------------------------------
@@ -173,18 +156,10 @@ class Contender {
 
   // Runs an engine's first two epochs. It has no threads left while the other engines are measured.
   void run() {
-    const ImageOptions images{
-        .transforms = {RandomResizedCrop{.size = {224, 224}}, HorizontalFlip{.p = 0.5},
-                       Normalize{{0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F}}}};
-    const EpochSamplerOptions order{
-        .records = container_->size(),
-        .order = {.seed = 1, .shuffle = Shuffle::kFull, .batch_size = kBatch}};
-    Engine engine(container_, std::make_unique<EpochSampler>(order),
-                  std::make_shared<BatchLayout>(image_work(container_, images).columns, kBatch),
-                  image_work(container_, images).make_worker, {.read = {.backend = backend_}});
-    first.push_back(epoch_of(engine));
-    second.push_back(epoch_of(engine));
-    const Stats stats = engine.stats();
+    const auto loader = make_loader(container_, {.backend = backend_});
+    first.push_back(epoch_of(*loader));
+    second.push_back(epoch_of(*loader));
+    const Stats stats = loader->stats();
     read_by_ = fmt::format("{}, depth {}", stats.read_backend, stats.reads_at_once);
   }
   std::string line() const {
