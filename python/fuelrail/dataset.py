@@ -223,8 +223,9 @@ class Dataset:
 
     @property
     def fingerprint(self) -> str:
-        """A string built from the number of records, the number of bytes and a checksum of the record
-        lengths. Datasets with equal content have equal fingerprints, even if their paths differ.
+        """A string built from the number of records, the number of bytes and a checksum of the
+        record lengths. Datasets with equal content have equal fingerprints, even if their paths
+        differ.
         """
         return self._container.fingerprint
 
