@@ -11,8 +11,8 @@
 ...     for images, labels in loader:
 ...         pass
 
-Importing fuelrail imports neither NumPy nor torch: `fuelrail.torch` and `fuelrail.ffrecord` are
-imported on first use.
+`import fuelrail` imports neither NumPy nor torch. The modules `fuelrail.torch` and
+`fuelrail.ffrecord` are imported on first use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The `fuelrail` command: `fuelrail ...` and `python -m fuelrail ...`."""
+"""Implements the command `fuelrail`, which `python -m fuelrail` also runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fuelrail import _core
 
 
 def main() -> int:
-    """Runs the command line; returns its exit code."""
+    """Runs the command with the arguments in `sys.argv` and returns its exit code."""
     return _core.cli_main(["fuelrail", *sys.argv[1:]])
 
 

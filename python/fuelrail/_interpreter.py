@@ -1,7 +1,8 @@
-"""Raises ImportError in a sub-interpreter.
+"""Raises ImportError when imported in a sub-interpreter.
 
-This module must be imported before the extension: CPython would let a legacy sub-interpreter load
-the extension a second time, and that would break it in the main interpreter.
+This module must be imported before the extension module `_core`. Otherwise, a legacy
+sub-interpreter could load `_core` a second time, and `_core` would then fail in the main
+interpreter.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads and checks the `classes` argument."""
+"""Checks the argument `classes` and returns the class names."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ ClassNames: TypeAlias = Union[Sequence[str], str, "os.PathLike[str]"]
 
 
 def class_names(classes: ClassNames | None) -> list[str]:
-    """Returns the class names: `classes` itself if it is a list, the names in the file if it is a
-    path, [] if it is None. The core checks that no name is empty or repeated.
+    """Returns the class names as a list. The C++ core checks that no name is empty or repeated.
 
-    Errors: the errors of reading the file; ArgumentTypeError if `classes` is neither a path nor a
-    list of strings; InvalidArgumentError for an empty list, and for a path or a name that cannot be
-    encoded or has a NUL character.
+    classes: a list of names, or the path of a file or folder to read the names from. None gives an
+        empty list.
+
+    Errors: ArgumentTypeError if `classes` is neither a path nor a list of strings;
+    InvalidArgumentError if the list is empty, or if a path or name cannot be encoded or contains a
+    NUL character; the errors of reading the file.
     """
     if classes is None:
         return []

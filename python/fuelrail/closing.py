@@ -1,4 +1,4 @@
-"""Closes objects at the end of their `with` block, or when the interpreter exits."""
+"""Closes objects at the end of a `with` block, or when the interpreter exits."""
 
 from __future__ import annotations
 
@@ -22,15 +22,13 @@ T = TypeVar("T")
 
 
 class Closing:
-    """Base class of objects with a method `close`, which is called at the end of a `with` block."""
+    """Base class of objects that are closed at the end of a `with` block."""
 
     def close(self) -> None:
         raise NotImplementedError
 
     def _end(self, failed: bool) -> None:
-        """Called at the end of a `with` block. failed: whether an exception leaves the block.
-        By default, calls `close` in both cases.
-        """
+        """Called at the end of a `with` block. `failed` is True if the block raised an error."""
         self.close()
 
     def __enter__(self) -> Self:
@@ -50,15 +48,14 @@ _exits_in: int | None = None  # the thread that runs the exit handlers; None bef
 
 
 def close_at_exit(thing: T, close: Callable[[T], None]) -> None:
-    """Registers `thing`. If it still exists when the interpreter exits, calls `close(thing)`."""
+    """Registers `thing`. At interpreter exit, `close(thing)` is called if `thing` still exists."""
     _open[thing] = close
     end_thread_at_exit()  # ends this thread if it is too late for the exit to close `thing`
 
 
 def end_thread_at_exit() -> None:
-    """If the interpreter is exiting and the calling thread is a daemon thread, raises SystemExit,
-    because the objects that the thread uses are closed. Python then ends the thread silently.
-    Otherwise does nothing.
+    """Raises SystemExit if the interpreter is exiting and the calling thread is a daemon thread.
+    SystemExit ends the thread silently, before the thread uses objects that are already closed.
     """
     exits = _exits_in not in (None, threading.get_ident())
     if exits and threading.current_thread().daemon:
@@ -67,7 +64,7 @@ def end_thread_at_exit() -> None:
 
 @atexit.register
 def _close_all() -> None:
-    """Closes all objects that are still open at exit."""
+    """Closes all registered objects that still exist."""
     global _exits_in
     _exits_in = threading.get_ident()
     _core.process_ends()

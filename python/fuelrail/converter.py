@@ -27,29 +27,30 @@ def convert(
     """Converts a RecordIO file to an FFRecord file, or an FFRecord file to a RecordIO file.
 
     source: a `.rec` or `.ffr` file.
-    output: the file to write. Its extension selects its format, which must differ from the
-        source's, unless `schema` is given.
-    schema: how to read the source's records, as for `fuelrail.open`. "class_folders": the source is
-        a packed folder of images (`pack_folder`), and the output has the same image records, labels
-        and class names that `fuelrail.pack` makes from the folder itself. None: the source's own
-        records are copied.
-    classes: the class names, ordered by label, as for `fuelrail.pack`. Allowed only with a schema.
-        Default: the names of the folders, ordered by code point.
-    overwrite: replaces an existing output. If False, an existing output, index or sidecar causes an
-        IoError. Default: False.
-    progress: a function that is called with a PackProgress that counts records, at most ten times a
-        second and at the end. If it raises an exception, the conversion ends and leaves no file.
-        False: show nothing. Default: show a line on standard error if that is a terminal.
+    output: the file to write. Its extension, `.rec` or `.ffr`, selects the format. If `schema` is
+        not given, the format must differ from the format of the source.
+    schema: how to interpret the source's records, as in `fuelrail.open`. "class_folders" is for a
+        `.ffr` file that `fuelrail.ffrecord.pack_folder` wrote. The output then has the same image
+        records, labels and class names as a file that `fuelrail.pack` writes from the same folder.
+        Default: None, which copies the records unchanged.
+    classes: the class names in the order of their labels, as in `fuelrail.pack`. Can be given only
+        with `schema`. Default: the names of the folders in code-point order.
+    overwrite: True replaces an existing output. False raises IoError if the output, its index or
+        its sidecar already exists. Default: False.
+    progress: a function that is called with a PackProgress at most ten times a second, and once at
+        the end. The PackProgress counts records. If the function raises an exception, the
+        conversion stops and leaves no file. False shows nothing. Default: None, which shows a
+        progress line on standard error if standard error is a terminal.
 
-    Without a schema, the records' bytes are copied unchanged, in order. The source's checksums, if
-    any, are verified. The class names in the source's sidecar and the keys in its index are kept,
-    so that converting back gives the same `.rec` and the same `.idx`. Memory: the size of the
-    longest record, plus 20 bytes for each record.
+    If `schema` is not given, the records are copied unchanged and in order, and the source's
+    checksums, if any, are verified. The class names in the source's sidecar and the keys in its
+    index are kept. Therefore, converting a `.rec` file to `.ffr` and back gives the same `.rec` and
+    `.idx` files. Memory use: the size of the longest record, plus 20 bytes for each record.
 
-    The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
-    for invalid names, schemas and options; NotFoundError; IoError; CorruptError and TruncatedError
-    for a damaged source; UnsupportedError for an index that does not have one integer key for each
-    record, and for a record that is too long for the output's format.
+    The output appears under its name only when it is complete. Errors: InvalidArgumentError and
+    ArgumentTypeError for invalid names, schemas and options; NotFoundError; IoError; CorruptError
+    and TruncatedError for a damaged source; UnsupportedError if the index does not have one integer
+    key for each record, or if a record is too long for the output's format.
     """
     names = (file_name("`source`", source), file_name("`output`", output))
     kind = "" if schema is None else text("schema", schema)

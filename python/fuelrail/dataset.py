@@ -60,21 +60,21 @@ class Field(NamedTuple):
 
     name: str
     kind: str
-    """One of "image" (encoded), "tensor" and "bytes"."""
+    """One of "image" (an encoded image), "tensor" and "bytes"."""
     dtype: str | None
-    """For a tensor, NumPy's name of its element type; None for other kinds."""
+    """NumPy's name of a tensor's element type, such as "float32". None for other kinds."""
     shape: tuple[int, ...]
-    """Shape of a tensor; () for a single number and for other kinds. A dimension that varies
-    between samples is -1.
+    """Shape of a tensor, with -1 for each dimension that varies between samples. () for a single
+    number and for other kinds.
     """
 
 
 class Place(NamedTuple):
-    """Where a sample's record is stored."""
+    """The file and the byte offset at which a sample's record is stored."""
 
     path: str
     record: int
-    """Index of the record in the file `path`; the sample's index in a dataset may differ."""
+    """Index of the record in the file `path`. The sample's index in a dataset may differ."""
     offset: int
     """Byte offset in the file `path`."""
 
@@ -84,9 +84,11 @@ class Sample:
 
     Images and raw bytes are `bytes`, a single number is an `int` or a `float`, and a tensor is a
     `numpy.ndarray`. If a field has the same name as a property or a method (`id`, `place`), use
-    `sample[name]`. A sample has been read completely and checked. It owns its memory and stays
-    valid after the dataset is deleted. It is immutable, so copying returns the sample itself. It
-    cannot be pickled: pickle its values, or the dataset and the index.
+    `sample[name]`.
+
+    All data are read and checked when the sample is created. A sample stays valid after the dataset
+    is deleted. It is immutable, so copying returns the sample itself. It cannot be pickled. Pickle
+    its values instead, or the dataset and the index.
     """
 
     __slots__ = ("_record", "_schema")
@@ -97,22 +99,22 @@ class Sample:
 
     @property
     def id(self) -> int:
-        """The id stored with the record, or the record's index if the format stores no id."""
+        """The id stored with the record. If the format stores no ids, the record's index."""
         return self._record.id
 
     @property
     def place(self) -> Place:
-        """Where the record is stored: its file, its index in the file, and its byte offset."""
+        """The record's file, and its index and byte offset in the file."""
         return Place(*self._record.place)
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Names of the fields."""
+        """The names of the sample's fields."""
         return tuple(field.name for field in self._schema)
 
     def __getitem__(self, field: str) -> Any:
-        """Returns the value of a field. Errors: InvalidArgumentError for an unknown field (the text
-        suggests the nearest name); ArgumentTypeError if `field` is not a string.
+        """Returns the value of a field. Errors: InvalidArgumentError for an unknown field, with a
+        text that suggests a similar name; ArgumentTypeError if `field` is not a string.
         """
         value = self._record.value(text("the field name", field))
         return value.numpy() if isinstance(value, _core.Array) else value
@@ -149,16 +151,17 @@ class Sample:
         orientation: Literal["apply", "ignore"] = "apply",
         max_pixels: int = _core.DEFAULT_MAX_PIXELS,
     ) -> numpy.typing.NDArray[numpy.uint8]:
-        """Decodes an image. Returns: RGB pixels, uint8, (height, width, 3).
+        """Decodes an image. Returns the RGB pixels as uint8 of shape (height, width, 3).
 
-        orientation: "apply" rotates and flips the image as its EXIF orientation tag requires;
-        "ignore" leaves it as stored.
-        max_pixels: the largest width * height that is decoded. The limit is checked before memory
-        for the pixels is allocated.
+        field: the name of an image field.
+        orientation: "apply" rotates and flips the image according to its EXIF orientation tag.
+            "ignore" does not.
+        max_pixels: the maximum of width * height. A larger image raises DecodeError before memory
+            for its pixels is allocated.
 
-        Errors: DecodeError, TruncatedError, UnsupportedError, OutOfMemoryError, each with the
-        sample's place; InvalidArgumentError for an unknown field and for a field that is not an
-        image.
+        Errors: DecodeError, TruncatedError, UnsupportedError or OutOfMemoryError if decoding fails
+        (the error has the path and the record's index); InvalidArgumentError if the field is
+        unknown or is not an image.
         """
         upright = choice_of("orientation", orientation, ("apply", "ignore")) == "apply"
         limit = whole("max_pixels", max_pixels, least=1)
@@ -173,12 +176,12 @@ class Sample:
 
 
 class Dataset:
-    """A sequence of samples. Created by `fuelrail.open`, or from an existing dataset.
+    """A sequence of samples, as returned by `fuelrail.open`.
 
-    A dataset is immutable. It can be used from any thread and in forked children. A pickled dataset
-    contains the paths and options with which it was opened, but not the data. Unpickling opens the
-    files again, and raises CorruptError if their content has changed. Relative paths start at the
-    current directory of the process that unpickles.
+    A dataset is immutable. It can be used in any thread and in forked child processes. Pickling
+    saves the paths and options with which the dataset was created, but not the data. Unpickling
+    opens the files again, and raises CorruptError if their content has changed. Relative paths are
+    resolved in the current directory of the process that unpickles the dataset.
     """
 
     def __init__(
@@ -188,10 +191,10 @@ class Dataset:
         origin: Origin | None = None,
         opened_as: tuple[str, str, bool, tuple[str, ...]] = ("", "", False, ()),
     ) -> None:
-        """origin: how to rebuild a dataset that was created from other datasets; None for a dataset
-        that was opened from the path `name`.
-        opened_as: how that path was opened: the schema, the root, whether sidecars are ignored, and
-        the class names. Not used if `origin` is given.
+        """origin: the function and the arguments that rebuild this dataset from other datasets.
+            None if the dataset was opened from the path `name`.
+        opened_as: the arguments that open `name` again: the schema, the root, whether sidecars are
+            ignored, and the class names. Not used if `origin` is given.
         """
         self._container = container
         self._name = name
@@ -205,44 +208,44 @@ class Dataset:
 
     @property
     def container(self) -> _core.Container:
-        """The core's object that this dataset wraps."""
+        """The object of the C++ core that this dataset wraps."""
         return self._container
 
     @property
     def schema(self) -> tuple[Field, ...]:
-        """The fields that every sample has."""
+        """The fields of every sample."""
         return self._schema
 
     @property
     def classes(self) -> list[str]:
-        """The class names, in the order of the labels; empty if the dataset has none."""
+        """The class names in the order of their labels. Empty if the dataset has no class names."""
         return self._container.classes
 
     @property
     def fingerprint(self) -> str:
-        """Identifies the content by the number of records, the number of bytes and a checksum of
-        the record lengths. Datasets with equal content have equal fingerprints, whatever their
-        paths.
+        """A string built from the number of records, the number of bytes and a checksum of the
+        record lengths. Datasets with equal content have equal fingerprints, even if their paths
+        differ.
         """
         return self._container.fingerprint
 
     @property
     def verifies_checksums(self) -> bool:
-        """Whether every read checks the payload's checksum."""
+        """Whether reading a record verifies the checksum of its data."""
         return self._container.verifies_checksums
 
     def place(self, index: int) -> Place:
-        """Returns where a sample's record is stored, without reading the record. Errors:
-        OutOfRangeError, ArgumentTypeError.
+        """Returns the file and the byte offset at which a sample's record is stored. Does not read
+        the record. Errors: OutOfRangeError, ArgumentTypeError.
         """
         return Place(*self._container.place(self._index(index)))
 
     def subset(self, indices: Iterable[int]) -> Dataset:
-        """Returns a dataset of the samples at `indices`, in that order. An index may be repeated or
-        negative.
+        """Returns a dataset of the samples at `indices`, in the order of `indices`.
 
-        indices: a list, an array, a tensor, any other iterable, or any object that supports DLPack
-        (`fuelrail.Array`).
+        indices: a list, an array, a tensor or another iterable of integers, or an object that
+            supports DLPack, such as a `fuelrail.Array`. Indices may be repeated. Negative indices
+            count from the end of the dataset.
 
         Errors: OutOfRangeError, ArgumentTypeError.
         """
@@ -263,11 +266,13 @@ class Dataset:
         >>> {name: len(part) for name, part in parts.items()}
         {'train': 4, 'val': 4}
 
-        parts: maps the name of each part to its fraction of the samples, in (0, 1]. The fractions
-        add up to at most 1. The remaining samples are in no part.
-        seed: 0 to 2**64 - 1. The same seed gives the same parts.
+        parts: a dict from the name of each part to its fraction of the samples. Every fraction is
+            greater than 0, and their sum is at most 1. If the sum is less than 1, the remaining
+            samples are in no part.
+        seed: an integer from 0 to 2**64 - 1. The same seed always gives the same parts.
 
-        Returns: a dict from names to parts. Errors: InvalidArgumentError, ArgumentTypeError.
+        Returns: a dict from the name of each part to its dataset. Errors: InvalidArgumentError,
+        ArgumentTypeError.
         """
         shares = fractions("parts", parts)
         seed = whole("seed", seed, bits=64)
@@ -285,9 +290,9 @@ class Dataset:
     @overload
     def __getitem__(self, index: slice) -> Dataset: ...
     def __getitem__(self, index: int | slice) -> Sample | Dataset:
-        """Reads the sample at an index; for a slice, returns a dataset of its samples. Errors:
-        OutOfRangeError, ArgumentTypeError; the errors of reading the record; InvalidArgumentError
-        for a slice with step 0.
+        """Reads and returns the sample at an index. For a slice, returns a dataset of the selected
+        samples. Errors: OutOfRangeError; ArgumentTypeError; InvalidArgumentError for a slice with
+        step 0; the errors of reading the record.
         """
         if isinstance(index, slice):
             chosen = self._sliced(index)
@@ -358,40 +363,43 @@ def open(
     >>> fuelrail.open("train.rec")
     <fuelrail.Dataset: 8 samples of image, label; 2 classes; train.rec>
 
-    source: one of the following, or a Python list of them to concatenate in that order:
-        a RecordIO file (`.rec`) or an FFRecord file (`.ffr`);
-        a folder of `.ffr` files, which are concatenated in the order of their names;
-        a folder with one sub-folder for each class: the sub-folders are numbered from 0 in the
-        code-point order of their names, and an image's label is the number of its sub-folder;
-        a list of images: a `.lst` file (id TAB label TAB path), or a `.csv` or `.tsv` file whose
-        first row names the columns, including `path` and `label`. Labels are either all numbers or
-        all class names;
-        a Dataset.
-        In a folder, files and sub-folders whose names start with a dot are skipped.
-    schema: how to interpret the records, for a format whose records can be read in more than one
-        way. "class_folders": the `.ffr` file was written by `pack_folder` from a folder with one
-        sub-folder for each class; its samples are images and labels, as in the folder itself. None:
-        the format's default.
-    root: the folder to which relative paths in a list of images refer. Can be given only for a list
-        of images. None: the folder that contains the list.
-    sidecar: "use": read the sidecar of each record file, and write one if the file has none.
-        "ignore": neither read nor write sidecars, and scan the record files instead. Payload
-        checksums are then unknown, and class names are known only if `classes` is given. Use
-        "ignore" for a file that is damaged or was changed on purpose.
-    classes: the class names, in the order of the labels: a list of names (`train.classes`), or the
-        path of a packed file, of a folder of classes, or of a text file with one name on each line.
-        For a folder or a list of images, these names determine the labels; some of these classes
-        may have no images, but images of other classes are not allowed. A record file must have
-        exactly these names; if its sidecar is ignored, the dataset gets these names. None: the
-        class names of `source`.
+    source: one of the following, or a Python list of several, which are concatenated in list order:
+        - A RecordIO file (`.rec`) or an FFRecord file (`.ffr`).
+        - A folder of `.ffr` files, which are concatenated in the order of their names.
+        - A folder with one sub-folder for each class. The sub-folders are numbered from 0 in the
+          code-point order of their names. An image's label is the number of its sub-folder.
+        - A list of images: a `.lst` file with lines of the form id TAB label TAB path, or a `.csv`
+          or `.tsv` file with the column names in its first row. The columns `path` and `label` are
+          required. Labels are either all numbers or all class names.
+        - A Dataset.
+        In a folder, names that start with a dot are skipped.
+    schema: how to interpret the records, if the format allows more than one way. "class_folders" is
+        for a `.ffr` file that `fuelrail.ffrecord.pack_folder` wrote from a folder with one
+        sub-folder for each class. The samples then have an image and a label, as in the folder
+        itself. Default: None, the default of the format.
+    root: the folder to which the paths in a list of images are relative. Can be given only for a
+        list of images. Default: None, the folder of the list.
+    sidecar: "use" reads the sidecar of each record file (`X.rec.frx` for `X.rec`), and writes the
+        sidecar if it does not exist. "ignore" neither reads nor writes sidecars, and scans the
+        record files instead. Checksums are then unknown, and class names are known only if
+        `classes` is given. Use "ignore" for a file that is damaged or was changed on purpose.
+    classes: the class names in the order of their labels. Pass a list of names, such as
+        `train.classes`, or the path of a packed file, of a folder with one sub-folder for each
+        class, or of a text file with one name on each line. For a folder or a list of images, the
+        position of a name in `classes` is its label. Classes without images are allowed, but images
+        of other classes are not. A record file must have exactly these class names. If its sidecar
+        is ignored, the dataset gets these names. Default: None, the class names of `source`.
 
-    Issues a FuelrailWarning for each problem that does not prevent opening. Errors:
-    ArgumentTypeError for a `source` of any other type; NotFoundError; UnsupportedError for a URI
-    scheme or a format that fuelrail does not read; CorruptError or TruncatedError for a damaged
-    file; TruncatedError for a file with fewer records than its sidecar lists; IoError;
-    InvalidArgumentError if the parts of a list differ in fields or classes, if the class names
-    differ from `classes` (the text shows the first difference), if `schema` is unknown or does not
-    apply to the format, or if `root` is given and `source` is not a list of images.
+    Issues a FuelrailWarning for each problem that does not prevent opening.
+
+    Errors: ArgumentTypeError for a `source` of any other type; NotFoundError; IoError;
+    UnsupportedError for an unsupported URI scheme or format; CorruptError or TruncatedError for a
+    damaged file; TruncatedError for a file with fewer records than its sidecar lists;
+    InvalidArgumentError in these cases:
+        - The items of a Python list differ in their fields or class names.
+        - The class names differ from `classes` (the error text shows the first difference).
+        - `schema` is unknown or does not apply to the format.
+        - `root` is given, but `source` is not a list of images.
     """
     schema = "" if schema is None else text("schema", schema)
     folder = "" if root is None else file_name("`root`", root)
@@ -456,9 +464,7 @@ def _is_iterable(value: object) -> bool:
 def _reopen(
     path: str, fingerprint: str, schema: str, root: str, ignored: bool, classes: tuple[str, ...]
 ) -> Dataset:
-    """Opens the files of a pickled dataset again. Issues no warnings, because the process that
-    pickled the dataset has issued them.
-    """
+    """Opens a pickled dataset again, without repeating the warnings."""
     data = _open_path(path, [], schema, root, ignored, classes)
     if data.fingerprint != fingerprint:
         raise CorruptError(

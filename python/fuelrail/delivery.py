@@ -1,4 +1,4 @@
-"""Converts the core's columns to the batch that a loader returns."""
+"""Builds a loader's batches from the columns that the C++ core returns."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ if TYPE_CHECKING:
 __all__ = ["ArrayFramework", "BatchContext", "Delivery", "Framework", "check_images"]
 
 Element = TypeVar("Element")
-"""The type of a framework's columns: an Array or a tensor."""
+"""The array type of a framework: `fuelrail.Array` or a tensor."""
 NativeColumn: TypeAlias = "_core.Array | list[_core.Array] | list[bytes]"
 
 
 class BatchContext(NamedTuple):
-    """Identifies a batch. A batch transform should derive its random numbers from these values."""
+    """Identifies a batch. Batch transforms should derive their random numbers from this tuple."""
 
     seed: int
     """The loader's seed."""
     epoch: int
-    """The epoch of the batch."""
+    """The number of the epoch, counted from 0."""
     positions: numpy.typing.NDArray[numpy.int64]
-    """Shape (batch,): the position of each sample in its epoch, as in the field `position`."""
+    """The position of each sample in the epoch, as in the field `position`. Shape: (batch,)."""
 
 
 class Framework(Generic[Element]):
-    """Converts columns to the arrays or tensors of a framework."""
+    """Converts the columns of a batch to the array type of a framework, such as torch.Tensor."""
 
     def native_layout(self, layout: str) -> str:
-        """Returns the layout that the core must use if the user chose `layout`."""
+        """Returns the image layout that the core must use if the user passed `layout`."""
         return layout
 
     def column(self, array: _core.Array, is_image: bool) -> Element:
-        """Wraps the array's memory in the framework's own type, without a copy."""
+        """Returns the array as the framework's own type, without copying its memory."""
         raise NotImplementedError
 
     def place(self, columns: list[Any]) -> list[Any]:
-        """Moves the columns of a batch to the memory or device that the user chose."""
+        """Moves columns to the user's device or pinned memory. By default, returns them as is."""
         return columns
 
     def columns(self, columns: Sequence[NativeColumn], is_image: Sequence[bool]) -> list[Any]:
-        """Applies `column` to each dense column, and to each row of a ragged column."""
+        """Calls `column` for each column that is an array, and for each array in a list."""
         return [
             self._rows(column, image) if isinstance(column, list) else self.column(column, image)
             for column, image in zip(columns, is_image, strict=True)
@@ -61,14 +61,16 @@ class Framework(Generic[Element]):
 
 
 class ArrayFramework(Framework[_core.Array]):
-    """Returns columns as `fuelrail.Array`, without conversion."""
+    """Returns each column as a `fuelrail.Array`, without conversion."""
 
     def column(self, array: _core.Array, is_image: bool) -> _core.Array:
         return array
 
 
 class Delivery(Generic[Element]):
-    """Builds batches: names the columns, moves them, and runs the user's batch transforms."""
+    """Builds batches. Names the columns, moves them to the user's device, and runs the user's batch
+    transforms.
+    """
 
     def __init__(
         self,
@@ -94,23 +96,26 @@ class Delivery(Generic[Element]):
 
     @property
     def native_fields(self) -> list[str]:
-        """The columns that the core must return: `fields`, and "position" if a batch transform
-        needs it.
+        """The names of the columns that the core must return. The name "position" is added to the
+        user's `fields` if a batch transform needs positions.
         """
         hidden = self.wants_context and "position" not in self._fields
         return [*self._fields, "position"] if hidden else self._fields
 
     def place(self, columns: Sequence[NativeColumn]) -> list[Any]:
-        """Returns the columns of `fields` in the memory or on the device that the user chose. After
-        an error, it may be called again with the same columns.
+        """Converts the user's columns to the framework's type, and moves them to the user's device.
+        After an error, the call can be repeated with the same columns.
         """
         framework = self._framework
         own = framework.columns(columns[: len(self._fields)], self._is_image)
         return framework.place(own)
 
     def __call__(self, columns: Sequence[NativeColumn], placed: list[Any], epoch: int) -> Any:
-        """Builds the batch. placed: the columns that `place` returned. Errors: the errors of the
-        batch transforms; ArgumentTypeError if a batch transform returns None.
+        """Builds a batch. Errors: the errors of the batch transforms; ArgumentTypeError if a batch
+        transform returns None.
+
+        columns: the columns that the core returned.
+        placed: the columns that `place` returned.
         """
         batch: Any = (
             tuple(placed) if self._names is None else dict(zip(self._names, placed, strict=True))
@@ -134,7 +139,9 @@ class Delivery(Generic[Element]):
 
 
 def columns_of(fields: object) -> list[str]:
-    """Checks and returns the names in `fields`. Errors: InvalidArgumentError, ArgumentTypeError."""
+    """Checks the option `fields` and returns the field names. Errors: InvalidArgumentError,
+    ArgumentTypeError.
+    """
     if isinstance(fields, (str, bytes)) or not isinstance(fields, Sequence):
         raise ArgumentTypeError(
             "`fields` has the wrong type",
@@ -153,7 +160,7 @@ def columns_of(fields: object) -> list[str]:
 
 
 def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
-    """Raises InvalidArgumentError if `wanted` contains "image", but the records are raw bytes."""
+    """Raises InvalidArgumentError if the user wants "image", but the records are raw bytes."""
     known = [field.name for field in schema]
     if "data" in known and "image" in wanted and "image" not in known:
         raise InvalidArgumentError(
@@ -165,7 +172,7 @@ def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
 
 
 def _named_fields(fields: object) -> tuple[list[str], list[str]]:
-    """Returns two lists: the columns' names in the batch, and the fields that they hold."""
+    """Returns the column names of a batch, and the dataset's field for each column."""
     if not isinstance(fields, Mapping):
         names = columns_of(fields)
         return names, names
@@ -174,7 +181,7 @@ def _named_fields(fields: object) -> tuple[list[str], list[str]]:
 
 
 def _batch_transforms(given: object) -> list[tuple[Callable[..., Any], bool]]:
-    """Returns a pair for each transform: the transform, and whether it has a parameter `context`."""
+    """Returns each transform together with whether it has a parameter `context`."""
     if given is None:
         return []
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):

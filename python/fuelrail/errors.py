@@ -1,7 +1,7 @@
-"""The error classes. Every error says what failed, where it failed, and what to do.
+"""The error classes. The text of an error explains what failed, where it failed, and what to do.
 
-Every class also inherits from the matching built-in exception, so ``except FileNotFoundError``
-catches a ``fuelrail.NotFoundError``.
+Most error classes are also subclasses of a built-in exception. For example,
+``except FileNotFoundError`` catches a ``fuelrail.NotFoundError``.
 """
 
 from __future__ import annotations
@@ -32,26 +32,28 @@ __all__ = [
 
 
 class Error(Exception):
-    """The base of all errors that fuelrail raises.
+    """The base class of all errors that fuelrail raises.
 
-    Its text is one line: ``<path>: record <i>, offset <n>: <failure>: expected <e>, found <f>.
-    <remedy>.`` Each part is also an attribute. An unknown part is None, and the text omits it. If
-    only `failure` is given, its line breaks are kept, because torch's DataLoader rebuilds an error
-    of a worker process from a text that includes the traceback.
+    The text of an error is one line: ``<path>: record <i>, offset <n>: <failure>: expected <e>,
+    found <f>. <remedy>.`` Each part is also an attribute. A part that is unknown is None, and the
+    text does not contain it.
+
+    When torch's DataLoader passes on an error from a worker process, the error has only the part
+    `failure`. This part contains the original text and the traceback, with their line breaks.
     """
 
     failure: str
     """What failed, as one clause. For an error from a worker process of torch, the whole text."""
     path: str | None
-    """URI of the file, as the caller passed it."""
+    """Path or URI of the file, as the caller passed it."""
     record: int | None
-    """Index of the record in its file, like `Place.record`. Its index in a dataset may differ."""
+    """Index of the record in the file `path`. The sample's index in a dataset may differ."""
     offset: int | None
-    """Byte offset in the file."""
+    """Byte offset in the file `path`."""
     expected: str | None
     found: str | None
     remedy: str | None
-    """What to do, as one imperative sentence."""
+    """What the user can do, as one imperative sentence."""
 
     def __init__(
         self,
@@ -93,15 +95,15 @@ class NotFoundError(Error, FileNotFoundError):
 
 
 class IoError(Error, OSError):
-    """A call to the operating system failed; `found` is its message."""
+    """A call to the operating system failed. `found` is the message of the operating system."""
 
 
 class TruncatedError(Error, EOFError):
-    """The data are shorter than their format requires."""
+    """A file or an image is shorter than its format requires."""
 
 
 class CorruptError(Error, ValueError):
-    """The data violate their format."""
+    """A file is damaged, violates its format, or has changed unexpectedly."""
 
 
 class DecodeError(Error, ValueError):
@@ -109,7 +111,7 @@ class DecodeError(Error, ValueError):
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """There is not enough memory."""
+    """Memory could not be allocated."""
 
 
 class UnsupportedError(Error, NotImplementedError):
@@ -117,7 +119,7 @@ class UnsupportedError(Error, NotImplementedError):
 
 
 class StateError(Error, RuntimeError):
-    """The object is in the wrong state: it is closed or in use, or was started before a fork."""
+    """An object cannot be used because it is closed, already in use, or from before a fork."""
 
 
 class StallError(Error, TimeoutError):
@@ -129,11 +131,11 @@ class TooManyBadRecordsError(Error, RuntimeError):
 
 
 class FuelrailWarning(UserWarning):
-    """A problem that is not an error, such as an ignored index file or a skipped sample."""
+    """Reports a problem that is not an error, such as an ignored index or a skipped sample."""
 
 
 def warn_user(text: str) -> None:
-    """Issues a FuelrailWarning for the innermost line of the call stack outside fuelrail."""
+    """Issues a FuelrailWarning that shows the line of user code that called fuelrail."""
     level = 1
     frame = sys._getframe()
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__")):
@@ -143,9 +145,9 @@ def warn_user(text: str) -> None:
 
 
 class CoreWarnings(list[str]):
-    """Collects the core's warnings inside a `with` block and issues them at its end. If an
-    exception leaves the block, that exception is raised, even if a filter turns a warning into an
-    error.
+    """Collects the core's warnings inside a `with` block, and issues them when the block ends. If
+    the block raises an exception, that exception is raised even if a warnings filter turns a
+    warning into an error.
     """
 
     def __enter__(self) -> CoreWarnings:

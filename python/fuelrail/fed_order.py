@@ -1,4 +1,4 @@
-"""Reads a user's `sampler` or `batch_sampler` ahead, and saves and restores the position in it."""
+"""Reads indices from a user's `sampler` or `batch_sampler`, and saves and restores its state."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ __all__ = ["FedOrder"]
 
 
 class _Pulled(NamedTuple):
-    """A batch that was pulled from the user's order."""
+    """A batch of indices that was read from the user's sampler."""
 
     records: list[int]
     ends_epoch: bool
     state: Any
-    """The order's own state after this batch; None if the order has no state."""
+    """The sampler's own state after this batch. None if it has no state to restore."""
 
 
 class FedOrder:
-    """A fed order: an iterable of indices, or of batches of indices, that the user supplies.
+    """Reads the user's `sampler` or `batch_sampler`, and passes its batches of indices to the core.
 
-    The thread that requests a batch first pulls as many batches from the iterable as the core may
-    plan ahead, and only then waits for its batch. Therefore no Python code runs on the core's
-    threads, the iterable draws from global random generators at the same points in every run, and
-    Ctrl-C interrupts the iterable.
+    A thread that requests a batch first reads up to `prefetch` + 1 batches ahead from the sampler,
+    and then waits for the requested batch. Therefore no Python code runs on the core's threads, the
+    sampler uses global random generators at the same points in every run, and Ctrl-C can interrupt
+    the sampler.
     """
 
     def __init__(
@@ -46,8 +46,9 @@ class FedOrder:
         prefetch: int,
         world_size: int,
     ) -> None:
-        """batch_size: the number of indices in a batch; None if `source` yields whole batches.
-        index: a function that checks a user's index and converts it to a record's index.
+        """source: the user's `sampler` or `batch_sampler`.
+        batch_size: the number of indices in a batch. None if `source` is a `batch_sampler`.
+        index: a function that checks an index from `source` and converts it to a record's index.
         """
         self._source = source
         self._batch_size = batch_size
@@ -75,20 +76,26 @@ class FedOrder:
         self._resume_at = (-1, -1)
 
     def __len__(self) -> int:
-        """Number of batches in an epoch. Errors: TypeError if the source has no length."""
+        """Returns the number of batches in an epoch. Errors: TypeError if the sampler has no
+        length.
+        """
         count = len(self._source)  # type: ignore[arg-type]
         if self._batch_size is None:
             return count
         return count // self._batch_size if self._drop_last else -(-count // self._batch_size)
 
     def begin(self, core: _core.Loader) -> None:
-        """Called when an iterator is created. Restarts the order if it has raised an error."""
+        """Called when the loader creates an iterator. Restarts a sampler that raised an error."""
         with self._own_lock():
             if self._over and core.feeds() == self._feeds:
                 core.reserve(0)
 
     def take(self, core: _core.Loader, turn: int, taken: list[tuple[NativeColumn, ...]]) -> bool:
-        """Appends the next batch to `taken`. Returns False at the end of the epoch."""
+        """Appends the columns of the next batch to `taken` and returns True. Returns False at the
+        end of the epoch.
+
+        turn: the number that `core.begin()` returned for this iterator.
+        """
         with self._own_lock():
             self._top_up(core)
             if self._over and not self._ahead and not core.at_end():
@@ -109,7 +116,7 @@ class FedOrder:
             return is_batch
 
     def state(self, core: _core.Loader) -> dict[str, Any]:
-        """Returns the member "sampler" of a loader's state, without copying the sampler's state."""
+        """Returns the entry "sampler" of the loader's state. Does not copy the sampler's state."""
         with self._own_lock():
             batches, state = self._batches, self._state
             if core.feeds() != self._feeds:
@@ -119,8 +126,8 @@ class FedOrder:
             return said if state is None else {**said, "state": state}
 
     def done(self, core: _core.Loader) -> int:
-        """Number of batches handed out in the current epoch. The epoch remains current until `take`
-        returns False.
+        """Returns the number of batches that `take` has returned in the current epoch. The epoch
+        ends when `take` returns False.
         """
         with self._own_lock():
             if core.feeds() != self._feeds:
@@ -129,8 +136,9 @@ class FedOrder:
             return self._done if core.at_end() else self._batches
 
     def reshard(self, core: _core.Loader, rank: int, world_size: int) -> None:
-        """Changes the rank and the world size of this order and of the core. Errors: the errors of
-        `check_state`, if a restored state still applies. After an error, nothing has changed.
+        """Changes the rank and the world size, here and in the core. Errors: the errors of
+        `check_state` if a restored state does not allow this world size. After an error, nothing
+        has changed.
         """
         with self._own_lock():
             before = self._same["world_size"]
@@ -145,9 +153,9 @@ class FedOrder:
                 raise
 
     def check_state(self, said: object) -> dict[str, Any]:
-        """Checks and returns `said`, a state that `state` returned earlier. The number of ranks may
-        differ only at the beginning of an epoch. Errors: InvalidArgumentError, whose text names the
-        member.
+        """Checks and returns `said`, which the method `state` returned in an earlier run. The batch
+        size must be the same as in that run. The world size must also be the same, unless the state
+        was saved at the beginning of an epoch. Errors: InvalidArgumentError.
         """
         if not isinstance(said, Mapping):
             raise InvalidArgumentError(
@@ -174,8 +182,10 @@ class FedOrder:
         return {**said, "batches": batches}
 
     def restore(self, said: Mapping[str, Any], at: tuple[int, int]) -> None:
-        """Stores `said`, a state that `check_state` returned. If a feed starts at the progress
-        `at`, it resumes from this state.
+        """Stores `said`, a state that `check_state` returned. Issues a FuelrailWarning if the
+        sampler may be unable to resume.
+
+        at: the epoch and position at which the state applies, as `core.progress()` returns them.
         """
         if said["batches"] > 0 and "state" not in said and not _repeats(self._source):
             warn_user(
@@ -194,12 +204,9 @@ class FedOrder:
         return self._lock
 
     def _count(self, core: _core.Loader, taken: list[tuple[NativeColumn, ...]]) -> None:
-        """Counts the batch that was handed out since `_before` was set, or the error that was
-        raised in place of a batch. Does nothing if there was neither, or if it was already counted.
-
-        The check needs both `taken` and the progress: an error leaves `taken` empty but advances
-        the progress, and a batch without rows does not advance the progress.
-        """
+        """Counts the batch, or the error in place of a batch, that the core has just returned."""
+        # An error leaves `taken` empty but advances the progress. A batch without rows does not
+        # advance the progress. `_before` is None if the result was already counted.
         if self._before is None or (not taken and core.progress() == self._before):
             return
         pulled = self._ahead[0]  # nothing below is a call, so no signal handler can raise
@@ -223,7 +230,7 @@ class FedOrder:
         self._pulls = self._epochs(at[0], resume)
 
     def _top_up(self, core: _core.Loader) -> None:
-        """Pulls batches until the core can plan `prefetch` + 1 batches ahead."""
+        """Reads up to `prefetch` + 1 batches ahead and passes them to the core."""
         if core.feeds() != self._feeds:
             self._start(core)
         while not self._over and not self._ended and len(self._ahead) <= self._prefetch:
@@ -259,8 +266,8 @@ class FedOrder:
         self._feed_anew(core, rows if self._rows == 1 else max(rows, 2 * self._rows))
 
     def _feed_anew(self, core: _core.Loader, rows: int) -> None:
-        """Makes room in the core for batches of up to `rows` records, and feeds the core every
-        batch in `_ahead` again.
+        """Makes the core accept batches of up to `rows` records, and passes all batches in `_ahead`
+        to the core again.
         """
         core.reserve(rows)
         self._rows = rows
@@ -269,7 +276,7 @@ class FedOrder:
             core.feed(pulled.records, pulled.ends_epoch)
 
     def _epochs(self, epoch: int, resume: Mapping[str, Any]) -> Iterator[_Pulled]:
-        """Yields the batches of one epoch after another, until an epoch has no batches."""
+        """Yields the batches of `epoch` and of all later epochs. Stops at an empty epoch."""
         for number in itertools.count(epoch):
             empty = True
             for pulled in self._epoch(number, resume if number == epoch else {}):
@@ -322,8 +329,8 @@ class FedOrder:
             batch = following
 
     def _iterate(self) -> Iterator[Any]:
-        """Returns an iterator over the source. Errors: StateError if the source is an iterator that
-        was partly read.
+        """Returns an iterator over the sampler. Errors: StateError if the sampler is itself an
+        iterator and was partly read.
         """
         iterator = iter(self._source)
         if iterator is self._source:
@@ -370,9 +377,7 @@ class FedOrder:
 
 
 def _repeats(source: object) -> bool:
-    """Whether every iteration over `source` yields the same items, or items that depend only on
-    the epoch that `set_epoch` sets.
-    """
+    """Returns whether the sampler `source` yields the same indices again for the same epoch."""
     if isinstance(source, Sequence) or hasattr(source, "tolist") or hasattr(source, "set_epoch"):
         return True
     inner = getattr(source, "sampler", None)

@@ -1,5 +1,7 @@
-"""The types of the options, for type checkers. The core's tables (`_core.loader_options`) define
-names, defaults, bounds and meanings. A test compares these types with the tables.
+"""The types of the loader options, for type checkers.
+
+The C++ core defines the names, defaults, bounds and meanings of its options in tables, which
+`_core.loader_options` returns. A test compares the types in this file with these tables.
 """
 
 from __future__ import annotations
@@ -28,12 +30,11 @@ class ReadKeywords(_ReadThreads, _ReadWays, total=False):
 
 class SampleKeywords(_ReadThreads, total=False):
     """Options for reading and transforming samples:
-    schema: how to interpret the records of `data`, as in `fuelrail.open`. Default: the format's
-        default.
-    sidecar: "use" or "ignore" the sidecars of the files, as in `fuelrail.open`. Default: "use".
-    transforms: a list of transforms from `fuelrail.transforms`. If they do not give all images the
-        same size, the images of a batch are a list with one array for each image. Must be omitted
-        if the dataset has no images. Default: None.
+    schema: how to interpret the records, as in `fuelrail.open`. Default: the format's default.
+    sidecar: "use" or "ignore", as in `fuelrail.open`. Default: "use".
+    transforms: a list of transforms from `fuelrail.transforms`. If the transforms do not give all
+        images the same size, the images of a batch are a list with one array for each image. Must
+        be omitted if the dataset has no images. Default: None.
     """
 
     schema: str | None
@@ -51,53 +52,60 @@ class SampleKeywords(_ReadThreads, total=False):
 
 class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
     """Options that select the samples, their order and the columns:
-    data: a Dataset, or anything that `fuelrail.open` takes.
-    shuffle: True or "full" permutes all samples, differently in every epoch; "window" or a
-        WindowShuffle mixes only samples of the same window, which consists of long runs of
-        neighbouring samples; False, the default, keeps the order of the dataset.
-    weights: one number of at least 0 for each sample. Samples are drawn with replacement, with
+    data: a Dataset, or anything that `fuelrail.open` accepts.
+    shuffle: True or "full" shuffles all samples, with a new order in every epoch. "window" or a
+        WindowShuffle shuffles the samples only within windows of many consecutive samples, so that
+        reads are mostly sequential. False keeps the order of the dataset. Default: False.
+    weights: a non-negative number for each sample. Samples are drawn with replacement, with
         probabilities proportional to the weights. Cannot be combined with `shuffle`.
     sampler: an iterable of dataset indices for this rank, such as a list or a torch Sampler. Cannot
-        be combined with `shuffle`. In each epoch, the loader calls the sampler's
-        `set_epoch(epoch)`, if that method exists, and iterates over the sampler again. It reads
-        `prefetch` + 1 batches ahead, even beyond the end of an epoch. If the sampler raises an
-        error, the loader raises it in place of the batch, and the epoch ends. After an epoch
-        without samples, the sampler is not read again.
-    batch_sampler: like `sampler`, but an iterable of lists of indices of any length, such as a
-        torch BatchSampler. Each list is a batch.
-    fields: the columns of a batch, in order and without repetitions:
-        image: an array of shape (batch, 3, height, width) or (batch, height, width, 3), or a list
-            of arrays of shape (3, height, width) or (height, width, 3); the options `dtype` and
-            `layout` determine its element type and layout;
-        encoded: the images as stored (JPEG, PNG, ...), as a list of bytes;
-        label: int64 (batch,) if every sample has one label and all labels are whole numbers;
-            otherwise float32, of shape (batch,) or (batch, labels), or a list of arrays of shape
-            (labels,) if samples differ in the number of labels;
-        index: int64 (batch,), the sample's index in the dataset, as in `dataset[index]`;
-        id: int64 (batch,), the id stored with the record (`Sample.id`); several records may have
-            the same id, and it may differ from the index;
-        position: int64 (batch,), the sample's place in the epoch, over all ranks. With `sampler` or
-            `batch_sampler`, it is n * world_size + rank for the rank's n-th sample (from 0);
-        valid: bool (batch,), False for the filler rows of last_batch="pad";
-        substituted: bool (batch,), True for rows that on_error="skip" filled with another sample;
-        any other name: the dataset's field of this name. Raw bytes are a list of bytes.
-        Default: image, label. A dict renames the columns: {"x": "image", "y": "label"}.
-    as_dict: whether a batch is a dict of columns by name instead of a tuple. If `fields` is a
-        dict, a batch is always a dict. Default: False.
-    batch_transforms: a list of functions that are applied to each batch (a tuple or a dict), in
-        order, on the thread that requests the batch: `batch = f(batch)`, or `batch = f(batch,
-        context=...)` if f has a parameter `context`, which gets a `fuelrail.BatchContext` (seed,
-        epoch, positions). If a function raises an exception, the loader raises it in place of the
-        batch, and can continue with the next batch.
-    rank, world_size: this process's share of every global batch. Default: the rank and world size
-        of torch.distributed if it is initialised; otherwise those in the environment variables RANK
-        and WORLD_SIZE (torchrun); otherwise those in SLURM_PROCID and SLURM_STEP_NUM_TASKS in a
-        step that srun started; otherwise 0 and 1. The loader looks them up whenever `len`, the
-        state or a batch is requested, until the first batch is requested. So the loader may be
-        created before `init_process_group`. A FuelrailWarning is issued if a number that `len`,
-        `batches_left`, `batches_done` or `global_batch_size` returned changes because a different
-        share is found later. In each process, one FuelrailWarning is issued if SLURM's share is
-        used, or if the process gets all samples although the environment shows other processes.
+        be combined with `shuffle`. At the start of each epoch, the loader calls the sampler's
+        method `set_epoch(epoch)`, if it exists, and starts a new iteration over the sampler. The
+        loader reads `prefetch` + 1 batches ahead, even beyond the end of an epoch. If the sampler
+        raises an error, the loader raises this error in place of the batch, and the epoch ends.
+        After an epoch without samples, the sampler is not read again.
+    batch_sampler: like `sampler`, but an iterable of lists of indices, such as a torch
+        BatchSampler. Each list is a batch. The lists may differ in length.
+    fields: the names of a batch's columns, in order and without repetitions:
+        image: the decoded images. The shape is (batch, 3, height, width) for layout="NCHW", and
+            (batch, height, width, 3) for layout="NHWC". If the transforms do not give all images
+            the same size, the column is a list of arrays without the dimension `batch`.
+        encoded: the images as stored (JPEG, PNG, ...), as a list of bytes objects.
+        label: int64 of shape (batch,) if every sample has one label and all labels are whole
+            numbers. Otherwise float32 of shape (batch,) or (batch, labels). If samples differ in
+            the number of labels, a list of float32 arrays of shape (labels,).
+        index: the sample's index in the dataset, as in `dataset[index]`. int64 of shape (batch,).
+        id: the id stored with the record, as in `Sample.id`. Several records may have the same id,
+            and the id may differ from the index. int64 of shape (batch,).
+        position: the sample's place in the epoch, over all ranks. With `sampler` or
+            `batch_sampler`, the n-th sample of a rank has the position n * world_size + rank, where
+            n starts at 0. int64 of shape (batch,).
+        valid: False for the rows that last_batch="pad" adds. bool of shape (batch,).
+        substituted: True for the rows in which on_error="skip" replaced a bad sample. bool of shape
+            (batch,).
+        any other name: the dataset's field of this name. Raw bytes are a list of bytes objects.
+        Default: ("image", "label"). A dict renames the columns: {"x": "image", "y": "label"}.
+    as_dict: True returns each batch as a dict from column names to columns. False returns a tuple.
+        If `fields` is a dict, each batch is always a dict. Default: False.
+    batch_transforms: a list of functions that change a batch, which is a tuple or a dict. The
+        functions run in order, on the thread that requests the batch: `batch = f(batch)`. If a
+        function has a parameter `context`, the call is `batch = f(batch, context=context)`, where
+        `context` is a `fuelrail.BatchContext` with the seed, the epoch and the positions. If a
+        function raises an exception, the loader raises the exception in place of the batch, and
+        can continue with the next batch. Default: None.
+    rank, world_size: the number of this process, in [0, world_size), and the number of processes.
+        The processes share the rows of each step. Default: the first of these pairs that is
+        available:
+        - the rank and world size of torch.distributed, if torch.distributed is initialised;
+        - the environment variables RANK and WORLD_SIZE, which torchrun sets;
+        - SLURM_PROCID and SLURM_STEP_NUM_TASKS, in a step that srun started;
+        - 0 and 1.
+        The loader looks up the default whenever `len`, the state or the first batch is requested,
+        so the loader may be created before `init_process_group`. After the first batch, the values
+        stay the same. A FuelrailWarning is issued if a lookup changes a number that `len`,
+        `batches_left`, `batches_done` or `global_batch_size` has returned. In each process, one
+        FuelrailWarning is issued if the values of SLURM are used, or if the process gets all
+        samples although the environment shows other processes.
     """
 
     shuffle: bool | Literal["full", "window"] | WindowShuffle

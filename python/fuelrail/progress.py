@@ -1,4 +1,4 @@
-"""Reports the progress of long jobs to a callback or on the terminal."""
+"""Shows the progress of long jobs on the terminal, or passes it to a callback."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ __all__ = ["PackProgress", "Progress"]
 
 @dataclass(frozen=True)
 class PackProgress:
-    """The progress of a packing job, a conversion, a merge or a recovery."""
+    """The progress of `pack`, `convert`, `merge` or `recover`."""
 
     done: int
-    """Images done, including skipped ones. For `convert` and `merge`: records. For `recover`: bytes
-    read.
+    """Number of images that are packed or skipped. `convert` and `merge` count records instead, and
+    `recover` counts the bytes read.
     """
     total: int
-    """Images, records or bytes in the whole job."""
+    """Number of images, records or bytes in the whole job."""
     bytes: int
     """Bytes written so far."""
     seconds: float
-    """Seconds since the job started."""
+    """Time since the job started, in seconds."""
 
 
 Progress = Callable[[PackProgress], object] | Literal[False] | None
-"""A function to call, False for no output, or None for a line on the terminal."""
+"""The type of the option `progress`. None shows a line on the terminal, and False shows nothing."""
 
 CoreProgress = Callable[[int, int, int, float], object] | None
 
 
 def progress_of(progress: Progress) -> CoreProgress:
-    """Wraps the function `progress` for the core. Returns None if `progress` is None or False.
-    Errors: ArgumentTypeError.
+    """Returns a function that the core can call and that calls `progress` with a PackProgress.
+    Returns None if `progress` is None or False. Errors: ArgumentTypeError.
     """
     if progress is None or progress is False:
         return None
@@ -55,12 +55,14 @@ def progress_of(progress: Progress) -> CoreProgress:
 
 @contextlib.contextmanager
 def shown_progress(progress: Progress, verb: str, things: str) -> Iterator[CoreProgress]:
-    """If `progress` is None and standard error is a terminal, yields a function that shows a line
-    on the terminal, and removes the line when the job ends. Otherwise yields the result of
-    `progress_of`.
+    """Yields the function that the core calls to report its progress, or None.
 
-    The line has the same format as in the `fuelrail` command. verb: for example "packed". things:
-    for example "images"; "bytes" are shown in kB, MB and so on.
+    If `progress` is None and standard error is a terminal, the function shows a progress line on
+    the terminal. The line is removed at the end of the `with` block. Otherwise, yields the value
+    that `progress_of` returns.
+
+    verb, things: words of the line, such as "packed" and "images". For "bytes", the line shows
+        amounts in kB, MB and so on.
     """
     if progress is not None or not _is_terminal():
         yield progress_of(progress)

@@ -16,14 +16,14 @@ __all__ = ["Loss", "Recovery", "recover"]
 
 @dataclass(frozen=True)
 class Loss:
-    """A range of bytes in a damaged file that no record of the recovered file contains."""
+    """A range of bytes in the damaged file that could not be recovered."""
 
     offset: int
     """Offset of the first byte."""
     bytes: int
-    """Number of bytes; 0 if the file is truncated at `offset`."""
+    """Number of bytes. 0 if the file is truncated at `offset`."""
     record: int | None
-    """The first lost record, counted from 0; None if unknown."""
+    """Index of the first lost record, or None if the index is unknown."""
     reason: str
 
 
@@ -33,12 +33,13 @@ class Recovery:
 
     file: PackedFile
     losses: tuple[Loss, ...]
-    """The losses, in the order in which they were found."""
+    """The lost ranges of bytes, in the order in which they were found."""
     lost_records: int | None
-    """Number of the source's records that are not in the new file; None for a RecordIO file without
-    its sidecar, whose original number of records is unknown."""
+    """Number of the source's records that are not in the new file. None for a `.rec` file without a
+    sidecar, because its original number of records is unknown.
+    """
     checksums: bool
-    """Whether the records' original checksums are known and were verified."""
+    """Whether the records' original checksums were verified. False if they are unknown."""
 
 
 @suggests_options
@@ -52,23 +53,26 @@ def recover(
     """Copies every readable record of a damaged or truncated file to a new file.
 
     source: a `.rec` or `.ffr` file. It is not changed.
-    output: the file to write. Its extension selects the format, `.rec` or `.ffr`.
-    overwrite: replaces an existing output. If False, an existing output, index or sidecar causes an
-        IoError. Default: False.
-    progress: a function that is called with a PackProgress that counts bytes read (a `.rec` is read
-        twice), at most ten times a second and at the end. If it raises an exception, the job ends
-        and leaves no file. False: show nothing. Default: show a line on standard error if that is a
+    output: the file to write. Its extension, `.rec` or `.ffr`, selects the format.
+    overwrite: True replaces an existing output. False raises IoError if the output, its index or
+        its sidecar already exists. Default: False.
+    progress: a function that is called with a PackProgress at most ten times a second, and once at
+        the end. The PackProgress counts the bytes read. A `.rec` file is read twice. If the
+        function raises an exception, the recovery stops and leaves no file. False shows nothing.
+        Default: None, which shows a progress line on standard error if standard error is a
         terminal.
 
-    In a damaged `.rec`, reading continues at the next intact record. A `.ffr` may be truncated, but
-    the table at its beginning must be intact. A record is also lost if its checksum differs from
-    the one in the sidecar or in the `.ffr` itself. If the sidecar and the index belong to the
-    source, their class names and keys are kept; an unusable index causes a FuelrailWarning. Memory:
-    the size of the longest record, plus 52 bytes for each record, or 100 if the index is truncated.
+    In a damaged `.rec` file, reading continues at the next intact record. A `.ffr` file may be
+    truncated, but the table at its beginning must be intact. A record is not copied if its checksum
+    differs from the stored checksum, which is in the sidecar or in the `.ffr` file itself. The
+    class names in the sidecar and the keys in the index are kept if these files belong to the
+    source. An unusable index causes a FuelrailWarning. Memory use: the size of the longest record,
+    plus 52 bytes for each record, or 100 bytes for each record if the index is truncated.
 
-    The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
-    for invalid names and options; NotFoundError; IoError; CorruptError if no record can be read,
-    and for a damaged table; UnsupportedError for a record that is too long for the output's format.
+    The output appears under its name only when it is complete. Errors: InvalidArgumentError and
+    ArgumentTypeError for invalid names and options; NotFoundError; IoError; CorruptError if the
+    table is damaged or no record can be read; UnsupportedError if a record is too long for the
+    output's format.
     """
     names = (file_name("`source`", source), file_name("`output`", output))
     truth("overwrite", overwrite)
