@@ -180,8 +180,8 @@ class FedOrder:
         if said["batches"] > 0 and "state" not in said and not _repeats(self._source):
             warn_user(
                 f"{type(self._source).__name__} has neither `state_dict` nor `set_epoch`, so the "
-                "order resumes correctly only if it yields the same indices again. Use `shuffle`, "
-                "`weights`, or a sampler with `set_epoch` or `state_dict`."
+                "order resumes correctly only if the sampler yields the same indices again. Use "
+                "`shuffle`, `weights`, or a sampler with `set_epoch` or `state_dict`."
             )
         with self._own_lock():
             self._resume, self._resume_at = copy.deepcopy(dict(said)), at

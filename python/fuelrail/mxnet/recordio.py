@@ -338,9 +338,8 @@ class MXIndexedRecordIO(MXRecordIO):
         raise UnknownKeyError(
             "the key does not exist in the index",
             path=self.idx_path,
-            expected=f"one of {len(self.idx)} keys",
             found=typed(idx),
-            remedy="Use a key from `keys`, of the type `key_type`",
+            remedy="Use one of `keys`. Their type is `key_type`",
         )
 
     def _begin_reading(self) -> None:
