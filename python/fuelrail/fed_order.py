@@ -297,8 +297,8 @@ class FedOrder:
         batch = next(batches, None)
         if skip > 0 and batch is None:
             raise InvalidArgumentError(
-                "the sampler ends before the batch at which the state was saved",
-                expected=f"more than {skip} batches",
+                "the sampler has too few batches to resume at the saved batch",
+                expected=f"more than {skip}",
                 found=f"{skipped}",
                 remedy="Pass the `sampler` or `batch_sampler` with which the state was saved",
             )

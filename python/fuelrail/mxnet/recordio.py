@@ -109,7 +109,9 @@ class MXRecordIO(Closing):
             close_at_exit(self, MXRecordIO._close_unless_failed)
             return
         if self.is_open:
-            raise StateError("the writer is already open", path=self.uri, remedy="Close it first")
+            raise StateError(
+                "the writer is already open", path=self.uri, remedy="Close the writer first"
+            )
         index = self._index_uri()
         self._writer = _core.create_recordio(
             os.fsencode(_absolute(self.uri)),
@@ -188,7 +190,7 @@ class MXRecordIO(Closing):
             raise ArgumentTypeError(
                 "a writer cannot be pickled: unpickling it would empty the file",
                 path=self.uri,
-                remedy="Close it, and pickle the path",
+                remedy="Close the writer, and pickle the path",
             )
         state = dict(self.__dict__)
         state["is_open"] = self.is_open

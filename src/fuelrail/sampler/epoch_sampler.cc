@@ -56,7 +56,7 @@ void check(const EpochSamplerOptions& options, Progress start) {
     throw OutOfRangeError("the start position is after the end of the epoch",
                           {.expected = fmt::format("at most {}", options.epoch_size()),
                            .found = fmt::to_string(start.position),
-                           .remedy = "Restore a state that was saved from this dataset"});
+                           .remedy = "Restore a state that was saved with this dataset"});
   }
 }
 
