@@ -272,7 +272,7 @@ class Writer {
     if (records() < most_) return;
     throw OutOfRangeError("all `n` records are already written",
                           {.path = files_.uri(),
-                           .expected = fmt::format("at most {} records", most_),
+                           .expected = fmt::format("at most {}", most_),
                            .remedy = "Pass a larger `n`, or omit `n`"});
   }
 

@@ -437,7 +437,7 @@ def open(
             expected="a path or a list of paths",
             found=typed(source),
             remedy="Pass the path of the folder or file that the dataset reads; if Python code "
-            "creates its samples, keep torch.utils.data.DataLoader or "
+            "creates its samples, use torch.utils.data.DataLoader or "
             "fuelrail.ffrecord.torch.DataLoader",
         )
     if isinstance(source, _NO_LISTS) or not _is_iterable(source):

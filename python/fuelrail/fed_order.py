@@ -190,8 +190,8 @@ class FedOrder:
         if said["batches"] > 0 and "state" not in said and not _repeats(self._source):
             warn_user(
                 f"{type(self._source).__name__} has neither `state_dict` nor `set_epoch`, so the "
-                "order resumes correctly only if it yields the same indices again. Use `shuffle`, "
-                "`weights`, or a sampler with `set_epoch` or `state_dict`."
+                "order resumes correctly only if the sampler yields the same indices again. Use "
+                "`shuffle`, `weights`, or a sampler with `set_epoch` or `state_dict`."
             )
         with self._own_lock():
             self._resume, self._resume_at = copy.deepcopy(dict(said)), at
@@ -304,8 +304,8 @@ class FedOrder:
         batch = next(batches, None)
         if skip > 0 and batch is None:
             raise InvalidArgumentError(
-                "the sampler ends before the batch at which the state was saved",
-                expected=f"more than {skip} batches",
+                "the sampler has too few batches to resume at the saved batch",
+                expected=f"more than {skip}",
                 found=f"{skipped}",
                 remedy="Pass the `sampler` or `batch_sampler` with which the state was saved",
             )

@@ -261,7 +261,7 @@ def _warn_of_change(name: str, then: int, before: Share, now: int, share: Share)
     """
     if then != now:
         warn_user(
-            f"{name} was read too early: it was {then} as {before}, and is {now} as {share}. "
+            f"{name} was read too early: it was {then} for {before}, and is {now} for {share}. "
             f"A learning rate schedule or a progress bar that was created with {then} is wrong. "
             f"{_REMEDY}."
         )

@@ -468,7 +468,7 @@ def _color(option: str, fill: int | Sequence[int]) -> list[int]:
     if len(levels) not in (1, 3):
         raise InvalidArgumentError(
             "`fill` is invalid",
-            expected="a level or (red, green, blue)",
+            expected="an integer or (red, green, blue)",
             found=repr(fill),
         )
     return [whole(option, level, bits=8) for level in (levels * 3)[:3]]

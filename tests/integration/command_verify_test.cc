@@ -132,7 +132,7 @@ TEST_F(CommandTest, a_file_that_was_cut_is_damage_and_can_be_opened_without_its_
   EXPECT_EQ(file_contents(out("x.rec.frx")), sidecar);
   const CommandResult recovered = run_command({"verify", rec(), "-q", "--recover"});
   EXPECT_EQ(recovered.code, 1);
-  EXPECT_THAT(recovered.out, HasSubstr(": 2 of its 7 records are missing"));
+  EXPECT_THAT(recovered.out, HasSubstr(": it ends before the start of 2 of its 7 records"));
   EXPECT_THAT(recovered.out, HasSubstr("5 records, 1 problem"));
   const CommandResult ignoring = run_command({"info", rec(), "--json", "--sidecar", "ignore"});
   EXPECT_EQ(ignoring.code, 0);

@@ -67,7 +67,10 @@ def dump(
         for i, begin in enumerate(range(0, items, chunk))
     ]
     if len(parts) < files:
-        warn_user(f"{items} items fill {len(parts)} files, not {files}")
+        warn_user(
+            f"fewer files are written than requested ({len(parts)}, not {files}), because the "
+            f"dataset has too few items ({items})"
+        )
     with _progress(items, verbose) as tell:
         _dump_parts(dataset, parts, tell)
     _warn_of_others(folder, parts)

@@ -133,7 +133,7 @@ class FileWriter(Closing):
             raise StateError(
                 "records are missing",
                 path=self._name,
-                expected=f"{self._n} records",
+                expected=f"{self._n}",
                 found=f"{self.count}",
                 remedy="Write all `n` records, or omit `n`",
             )
@@ -171,7 +171,7 @@ class FileWriter(Closing):
             return
         self.discard()
         warnings.warn(
-            f"{self._name} was not closed; its {self._count} records are discarded",
+            f"{self._name} was not closed, so its records are discarded (count: {self._count})",
             ResourceWarning,
             stacklevel=2,
             source=self,

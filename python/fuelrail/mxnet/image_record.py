@@ -95,8 +95,8 @@ def unpack(s: bytes) -> tuple[IRHeader, bytes]:
     if len(record) < begin:
         raise TruncatedError(
             "the record ends inside its labels",
-            expected=f"{header.flag} labels",
-            found=f"{len(record) - _HEADER.size} bytes",
+            expected=f"{4 * header.flag} bytes of labels",
+            found=f"{len(record) - _HEADER.size}",
             remedy="Check that the record is an image record; other records have no image header",
         )
     if header.flag > 0:

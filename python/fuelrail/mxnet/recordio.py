@@ -117,7 +117,9 @@ class MXRecordIO(Closing):
             close_at_exit(self, MXRecordIO._close_unless_failed)
             return
         if self.is_open:
-            raise StateError("the writer is already open", path=self.uri, remedy="Close it first")
+            raise StateError(
+                "the writer is already open", path=self.uri, remedy="Close the writer first"
+            )
         index = self._index_uri()
         self._writer = _core.create_recordio(
             os.fsencode(_absolute(self.uri)),
@@ -199,7 +201,7 @@ class MXRecordIO(Closing):
             raise ArgumentTypeError(
                 "a writer cannot be pickled: unpickling it would empty the file",
                 path=self.uri,
-                remedy="Close it, and pickle the path",
+                remedy="Close the writer, and pickle the path",
             )
         state = dict(self.__dict__)
         state["is_open"] = self.is_open
@@ -354,9 +356,8 @@ class MXIndexedRecordIO(MXRecordIO):
         raise UnknownKeyError(
             "the key does not exist in the index",
             path=self.idx_path,
-            expected=f"one of {len(self.idx)} keys",
             found=typed(idx),
-            remedy="Use a key from `keys`, of the type `key_type`",
+            remedy="Use one of `keys`. Their type is `key_type`",
         )
 
     def _begin_reading(self) -> None:

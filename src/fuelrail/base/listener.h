@@ -17,9 +17,15 @@ using Warn = std::function<void(const std::string& text)>;
 // was interrupted"; exceptions that it throws are passed on. Default: always continue.
 using KeepGoing = std::function<bool()>;
 
-// `uri`: the file that is being worked on. Errors: StateError if `keep_going` returns false.
+// Throws the StateError of work that the caller has stopped. `uri`: the file that is being worked
+// on.
+[[noreturn]] inline void throw_interrupted(const std::string& uri = {}) {
+  throw StateError("the work was interrupted", {.path = uri});
+}
+
+// Errors: the StateError of throw_interrupted if `keep_going` returns false.
 inline void check_keep_going(const KeepGoing& keep_going, const std::string& uri = {}) {
-  if (keep_going && !keep_going()) throw StateError("the work was interrupted", {.path = uri});
+  if (keep_going && !keep_going()) throw_interrupted(uri);
 }
 
 }  // namespace fuelrail

@@ -250,7 +250,7 @@ class ThreadedIter {
       const Unlocked unlocked(state.mutex);
       more = state.produce(cell);
       if (more && cell == nullptr)
-        throw StateError("the producer returned true without a cell",
+        throw StateError("the producer returned true but filled no cell",
                          {.remedy = "Fill a cell, or return false at the end"});
     } catch (...) {
       more = false;

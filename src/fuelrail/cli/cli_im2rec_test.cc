@@ -78,7 +78,7 @@ TEST_F(Im2rec, what_is_no_image_does_not_pass_through) {
 
 TEST_F(Im2rec, labels_that_are_lost_are_said) {
   write_file(out("x.lst"), "5\t1\t2\tant/0.jpg\n6\t3\tant/1.jpg\n");
-  EXPECT_THAT(im2rec("x", {"-q"}).err, HasSubstr("x.lst: 1 of 2 lines have several labels"));
+  EXPECT_THAT(im2rec("x", {"-q"}).err, HasSubstr("x.lst: lines with several labels: 1 of 2. Only"));
   EXPECT_EQ(im2rec("x", {"-q", "--pack-label", "--overwrite"}).err, "");
 }
 

@@ -19,7 +19,7 @@ int run(const IndexArguments& arguments, Console& console) {
   if (const auto info = file_system_for(arguments.uri).stat(arguments.uri);
       info && info->is_directory) {
     throw InvalidArgumentError(
-        "a folder has no sidecar",
+        "a folder cannot have a sidecar",
         {.path = arguments.uri, .remedy = "If the folder has record files, index them one by one"});
   }
   SidecarLocation location;

@@ -76,10 +76,12 @@ class Verification {
     }
     if (!format.damage_hides_rest) {
       throw InvalidArgumentError(
-          fmt::format("--recover does not apply to {} files, where damage hides no other records",
-                      format.name),
+          fmt::format(
+              "--recover does not apply to {} files, because a damaged record does not hide "
+              "other records",
+              format.name),
           {.path = dataset.uri,
-           .remedy = "Omit --recover: every record is checked even if others are damaged. " +
+           .remedy = "Omit --recover: every record is checked, even if others are damaged. " +
                      recovery_of(dataset.uri)});
     }
     check_schema(dataset.uri, dataset.schema, &format);

@@ -31,13 +31,12 @@ std::string describe(const Schema& schema) {
 void check_part_schema(const Container& part, size_t number, const Schema& expected) {
   if (part.schema() == expected) return;
   throw InvalidArgumentError(
-      fmt::format("part {} cannot be joined to the parts before it: it has different fields",
-                  number),
+      fmt::format("part {} does not have the same fields as the parts before it", number),
       {.path = path_of(part),
        .expected = describe(expected),
        .found = describe(part.schema()),
-       .remedy =
-           "Join containers with the same fields, or repack them with labels of the same kind"});
+       .remedy = "Join containers with the same fields, or pack them again with labels of the same "
+                 "kind"});
 }
 
 class Concat final : public Container {

@@ -253,7 +253,7 @@ void check_schema(const std::string& uri, const std::string& schema, const FileF
 void check_root(const std::string& uri, const std::string& root) {
   if (root.empty() || is_list_name(uri)) return;
   throw InvalidArgumentError("`root` can be given only for a list of images",
-                             {.path = uri, .found = root, .remedy = "Omit the root"});
+                             {.path = uri, .found = root, .remedy = "Omit `root`"});
 }
 
 LentFormat::LentFormat(const FileFormat& row) { table.back() = &row; }

@@ -143,10 +143,11 @@ TEST(OpenContainer, a_class_folder_that_is_not_among_the_given_names_is_refused)
     });
   };
   EXPECT_THAT(complaint(), HasSubstr("the folder 'beee' is not one of the classes: expected one of "
-                                     "2 names. Did you mean 'bee'?"));
+                                     "the given class names. Did you mean 'bee'?"));
   write_file(directory / "cat/0.jpg", "x");
-  EXPECT_THAT(complaint(),
-              HasSubstr("expected one of 2 names, found other unknown folders: 'cat'. "));
+  EXPECT_THAT(
+      complaint(),
+      HasSubstr("expected one of the given class names, found other unknown folders: 'cat'. "));
 }
 
 TEST(OpenContainer, a_file_of_other_class_names_than_those_given_is_refused_with_the_first) {

@@ -20,14 +20,14 @@ void check_payload_bytes(uint64_t bytes, uint64_t max_payload_bytes, const std::
       "the record is too long for the output",
       {.expected = fmt::format("at most {} bytes", max_payload_bytes),
        .found = fmt::to_string(bytes),
-       .remedy = has_reader ? fmt::format("Copy it with {}", format->reader) : ""});
+       .remedy = has_reader ? fmt::format("Copy the record with {}", format->reader) : ""});
 }
 
 void require_sidecar_beside(const RecordFile& file) {
   const std::string beside = sidecar_uri(file.uri());
   if (file.sidecar_location().place == SidecarPlace::kBeside || !is_file(beside)) return;
   throw CorruptError(
-      "the sidecar cannot be used, and the data that only the sidecar holds would be lost",
+      "the sidecar cannot be used, so the data that only the sidecar holds would be lost",
       {.path = beside,
        .remedy =
            "Restore the sidecar, or move it away to copy the file without the sidecar's data"});

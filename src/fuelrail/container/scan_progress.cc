@@ -1,6 +1,6 @@
 #include "fuelrail/container/scan_progress.h"
 
-#include "fuelrail/base/error.h"
+#include "fuelrail/base/listener.h"
 
 namespace fuelrail {
 namespace {
@@ -38,9 +38,7 @@ bool ScanReporter::interval_is_over(uint64_t bytes) {
 
 void ScanReporter::tell(uint64_t bytes) {
   if (!progress_) return;
-  if (!progress_(bytes, source_.size_bytes())) {
-    throw StateError("interrupted", {.path = source_.uri()});
-  }
+  if (!progress_(bytes, source_.size_bytes())) throw_interrupted(source_.uri());
   clock_bytes_ = bytes;
   told_ = Clock::now();
 }

@@ -11,7 +11,8 @@
 namespace fuelrail {
 
 // Called with the number of bytes done so far: at the start, after every 1024 records, after 50 ms
-// without a call, and at the end. Return false to stop the scan with a StateError.
+// without a call, and at the end. Return false to stop the scan with a StateError
+// "the work was interrupted".
 using ScanProgress = std::function<bool(uint64_t done_bytes, uint64_t total_bytes)>;
 
 // A ScanProgress that calls `options.keep_going`. Lifetime: `options` outlives it.

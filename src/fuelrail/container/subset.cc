@@ -122,7 +122,7 @@ std::shared_ptr<const Container> slice(std::shared_ptr<const Container> parent, 
                                        uint64_t count, int64_t step) {
   if (step == 0) throw InvalidArgumentError("the step of a slice cannot be 0");
   if (count > 0 && !fits(begin, count, step, parent->size())) {
-    throw_out_of_range(fmt::format("{} records from {} in steps of {}", count, begin, step),
+    throw_out_of_range(fmt::format("begin {}, count {}, step {}", begin, count, step),
                        parent->size());
   }
   return std::make_shared<Subset<SteppedIndices>>(std::move(parent),

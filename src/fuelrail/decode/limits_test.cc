@@ -124,7 +124,7 @@ TEST(DecodeLimits, scans_that_cost_work_and_no_bytes_are_refused) {
   const std::string error = error_of(encoded);
   EXPECT_THAT(error, HasSubstr("scans process its blocks too often"));
   EXPECT_THAT(error, HasSubstr("expected at most 88498208 blocks in all scans together"));
-  EXPECT_THAT(error, HasSubstr("found 1357894379 blocks, for an image of 2765569 blocks"));
+  EXPECT_THAT(error, HasSubstr("found 1357894379 (the image itself has 2765569)"));
 }
 
 TEST(DecodeLimits, a_small_image_may_have_many_scans) {

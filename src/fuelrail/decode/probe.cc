@@ -113,8 +113,8 @@ void check_size(Size size, int64_t max_pixels, int64_t max_side) {
     throw DecodeError("the image declares too many pixels",
                       {.expected = fmt::format("at most {}", max_pixels),
                        .found = size_text(size),
-                       .remedy = "Raise max_pixels if the image really is this large, or make it "
-                                 "smaller before it is packed"});
+                       .remedy = "Raise max_pixels if the image really is this large, or resize "
+                                 "the image before packing it"});
   }
   if (height > max_side || width > max_side) {
     throw DecodeError("the image declares a height or width that is too large",

@@ -231,7 +231,8 @@ TEST(ProbePng, wrong_headers_are_refused) {
               HasSubstr("60000 x 60000"));
   EXPECT_THAT(refusal<DecodeError>(with(16, "\x7f\xff\xff\xff\x7f\xff\xff\xff"sv)),
               HasSubstr("2147483647"));
-  EXPECT_THAT(refusal<DecodeError>(with(24, "\x03"sv)), HasSubstr("colour type 2 with 3 bits"));
+  EXPECT_THAT(refusal<DecodeError>(with(24, "\x03"sv)),
+              HasSubstr("colour type 2 with bit depth 3"));
   EXPECT_THAT(refusal<DecodeError>(with(25, "\x05"sv)), HasSubstr("colour type 5"));
   EXPECT_THAT(refusal<DecodeError>(with(26, "\x01"sv)), HasSubstr("compression"));
   EXPECT_THAT(refusal<DecodeError>(with(28, "\x02"sv)), HasSubstr("interlace"));

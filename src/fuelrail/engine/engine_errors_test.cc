@@ -120,7 +120,8 @@ TEST(Engine, record_beyond_the_container_is_out_of_range) {
   rig.sampling.records = 51;
   const std::vector<Said> said = all_said(*rig.make(), 7);
   EXPECT_TRUE(said[5].rows);
-  EXPECT_EQ(said[6].error, "record 50: the record does not exist: expected a record below 50");
+  EXPECT_EQ(said[6].error,
+            "record 50: the record does not exist: expected a record index below 50");
 }
 
 TEST(Engine, place_that_throws_leaves_the_error_as_it_is) {

@@ -313,7 +313,8 @@ void Pipeline::locate(Row& row, bool planned) {
       row.hopeless = true;  // the order is wrong, not the record
       throw OutOfRangeError(
           "the record does not exist",
-          {.record = record, .expected = "a record below " + std::to_string(container_->size())});
+          {.record = record,
+           .expected = "a record index below " + std::to_string(container_->size())});
     }
     row.extent = planned ? fetch_.look_ahead->find(record)
                          : fetch_.look_ahead->find_substitute(tag_of(row), record);

@@ -89,7 +89,7 @@ OutOfMemoryError no_memory(const BatchLayout& layout, size_t slots, size_t lent)
                               layout.total_bytes(), slots, fmt::join(columns, ", ")),
       .remedy = "Use a smaller `batch_size` or `prefetch`"};
   if (lent > 0) {
-    detail.expected += fmt::format(", in addition to {} batches that the user holds", lent);
+    detail.expected += fmt::format(", in addition to the batches that the user holds ({})", lent);
     detail.remedy += ", or release batches that you hold";
   }
   return OutOfMemoryError("there is not enough memory for the batches", std::move(detail));
@@ -191,7 +191,8 @@ std::optional<Batch> Loader::next() {
 }
 
 uint64_t Loader::size() const {
-  if (impl_->is_fed()) throw StateError("the length of a fed order is unknown");
+  if (impl_->is_fed())
+    throw StateError("the number of batches is unknown, because the caller feeds the order");
   return impl_->batches_from(0);
 }
 

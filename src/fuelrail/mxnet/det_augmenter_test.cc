@@ -382,8 +382,8 @@ TEST(DetOptions, lists_have_one_value_or_one_a_sampler) {
   check(options, kSquare);
   options.min_crop_scales = {0.1f, 0.2f};
   EXPECT_EQ(refusal_of<InvalidArgumentError>([&] { check(options, kSquare); }),
-            "`min_crop_scales` has the wrong number of values: expected 1 or 3 values, found 2. "
-            "Give one value, or one value for each crop sampler (num_crop_sampler).");
+            "`min_crop_scales` has the wrong number of values: expected 1, or num_crop_sampler "
+            "(3), found 2. Give one value, or one value for each crop sampler (num_crop_sampler).");
 }
 
 TEST(DetOptions, hue_needs_three_channels) {

@@ -29,7 +29,7 @@ DetWidths det_widths(std::span<const float> label) {
   if (label.size() < 7) {
     throw CorruptError("the detection label is too short",
                        {.expected = "at least 7 numbers (2 widths and an object of 5 numbers)",
-                        .found = fmt::format("{} numbers", label.size())});
+                        .found = fmt::format("{}", label.size())});
   }
   const DetWidths widths{whole_width(label[0], 2, "header width"),
                          whole_width(label[1], 5, "object width")};

@@ -132,7 +132,7 @@ TEST(DetLabel, row_that_is_no_label_is_an_error) {
   };
   EXPECT_EQ(refusal({2, 5, 1, 0, 0, 1}),
             "the detection label is too short: expected at least 7 numbers (2 widths and an object "
-            "of 5 numbers), found 6 numbers");
+            "of 5 numbers), found 6");
   EXPECT_EQ(refusal({1, 5, 1, 0, 0, 1, 1}),
             "the detection label has an invalid header width: expected a whole number of at least "
             "2, found 1");

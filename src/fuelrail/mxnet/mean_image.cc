@@ -65,7 +65,7 @@ class ArrayFile {
     if (at_ == bytes_.size()) return;
     throw CorruptError(
         "the mean image has bytes after its end",
-        at(0, "nothing after the name", fmt::format("{} more bytes", bytes_.size() - at_)));
+        at(0, "nothing after the name", fmt::format("extra bytes: {}", bytes_.size() - at_)));
   }
 
  private:
@@ -94,7 +94,7 @@ ArrayHead take_array_head(ArrayFile& file) {
   const auto magic = file.take<uint32_t>("array");
   if (magic == kDimensions) return {.has_storage_type = false, .wide_sides = false};
   file.require(magic == kArrayMagic1 || magic == kArrayMagic2 || magic == kArrayMagic3, 4,
-               "magic number of an array", "0xf993fac8 to 0xf993faca", magic);
+               "array magic number", "0xf993fac8 to 0xf993faca", magic);
   return {.has_storage_type = magic != kArrayMagic1};
 }
 
@@ -102,12 +102,12 @@ MxShape take_shape(ArrayFile& file) {
   const ArrayHead head = take_array_head(file);
   if (head.has_storage_type) {
     const auto storage = file.take<int32_t>("storage type");
-    if (storage != 0) file.refuse("the mean image is a sparse array", 4, "0, dense", storage);
+    if (storage != 0) file.refuse("the mean image is a sparse array", 4, "0 (dense)", storage);
   }
   if (head.wide_sides) {
     const auto dimensions = file.take<uint32_t>("shape");
-    file.require(dimensions == kDimensions, 4, "number of dimensions", "3: channels, height, width",
-                 dimensions);
+    file.require(dimensions == kDimensions, 4, "number of dimensions",
+                 "3 (channels, height, width)", dimensions);
   }
   const auto take_side = [&] {
     const uint64_t side =
@@ -139,7 +139,7 @@ void require_shape(const std::string& uri, const MxShape& found, const MxShape& 
 // The name may be anything or be missing, as in MXNet.
 void take_names(ArrayFile& file) {
   const auto count = file.take<uint64_t>("names");
-  file.require(count <= 1, 8, "number of names", "at most 1, the number of arrays", count);
+  file.require(count <= 1, 8, "number of names", "at most 1 (the number of arrays)", count);
   if (count == 1) file.take_bytes(file.take<uint64_t>("names"), "names");
   file.require_end();
 }
@@ -156,7 +156,7 @@ void append(std::string& bytes, T value) {
 MeanImage parse_mean_image(Bytes bytes, const std::string& uri, const MxShape& shape) {
   ArrayFile file(bytes, uri);
   const auto magic = file.take<uint64_t>("header");
-  file.require(magic == kListMagic, 8, "magic number", "0x112, an MXNet list of arrays", magic);
+  file.require(magic == kListMagic, 8, "magic number", "0x112 (an MXNet list of arrays)", magic);
   file.take<uint64_t>("header");
   const auto count = file.take<uint64_t>("header");
   if (count != 1) file.refuse("the mean image is not one array", 8, "1 array", count);

@@ -101,7 +101,7 @@ RecordOrder::RecordOrder(std::shared_ptr<const RecordFiles> files,
     throw InvalidArgumentError(
         "the part has no records",
         {.path = files_->place(0).path,
-         .found = fmt::format("part_index {} of num_parts {}, {} records in total",
+         .found = fmt::format("part_index {}, num_parts {}, total number of records {}",
                               options_.part_index, options_.num_parts, files_->size()),
          .remedy = options_.indexed ? "Use fewer parts"
                                     : "Use fewer parts, or give `path_imgidx` so that parts have "
@@ -185,11 +185,12 @@ void check_index(const std::string& uri, const RecordFiles& files) {
     }
   }
   if (record == files.size()) return;
-  throw CorruptError("the index ends before the last record",
-                     {.path = uri,
-                      .expected = fmt::format("{} records", files.size()),
-                      .found = fmt::format("only the first {}", record),
-                      .remedy = kNewIndex});
+  throw CorruptError(
+      "the index ends before the last record",
+      {.path = uri,
+       .expected = fmt::format("entries up to record {}", files.size() - 1),
+       .found = record == 0 ? "no entries" : fmt::format("entries up to record {}", record - 1),
+       .remedy = kNewIndex});
 }
 
 }  // namespace fuelrail::mxnet

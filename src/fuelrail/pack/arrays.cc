@@ -182,9 +182,8 @@ class ArraySource final : public PackSource {
 
 void check_arrays(const ImageArrays& arrays, const PackOptions& options) {
   if (arrays.count < 1 || arrays.height < 1 || arrays.width < 1) {
-    refuse_arrays(
-        "the array has no images", "at least one image of at least one pixel",
-        fmt::format("{} images of {} x {} pixels", arrays.count, arrays.height, arrays.width));
+    refuse_arrays("the array has no images", "at least one image of at least one pixel",
+                  fmt::format("N={}, H={}, W={}", arrays.count, arrays.height, arrays.width));
   }
   const auto is_channels = [](int64_t count) { return count == 1 || count == 3 || count == 4; };
   if (!is_channels(arrays.channels)) {

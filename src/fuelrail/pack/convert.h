@@ -41,7 +41,8 @@ struct ConvertedAs {
 // CorruptError for a damaged index, and UnsupportedError for an index that the output cannot keep,
 // because a key is not an integer or the index does not have one entry for each record, in order.
 // UnsupportedError for a record that is too long for the output's format. IoError as in `pack`.
-// StateError if the caller stops the job. A job that fails leaves no output.
+// StateError "the work was interrupted" if the caller stops the job. A job that fails leaves no
+// output.
 PackResult::File convert(const std::string& source, const std::string& output,
                          const JobOptions& options = {}, const ConvertedAs& as = {});
 

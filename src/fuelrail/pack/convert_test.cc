@@ -222,9 +222,8 @@ TEST_F(Convert, an_index_that_cannot_be_kept_is_refused) {
       {line("0", 0) + line("18446744073709551616", 1) + line("2", 2), "in line 2"},
       {line("0", 0) + line("1", 1), "fewer entries than records"},
       {"", "fewer entries than records"},
-      {line("0", 0) + line("2", 2) + line("1", 1),
-       "an offset that is not the next record's in line 2"},
-      {line("0", 0) + line("1", 1) + line("2", 2) + line("3", 2), "more entries than records"}};
+      {line("0", 0) + line("2", 2) + line("1", 1), "the wrong offset in line 2"},
+      {line("0", 0) + line("1", 1) + line("2", 2) + line("3", 2), "an extra entry in line 4"}};
   for (const auto& [index, found] : refusals) {
     write_file(out("a.idx"), index);
     EXPECT_THAT(refused<UnsupportedError>(out("a.rec"), out("b.ffr")),
@@ -274,7 +273,7 @@ TEST_F(Convert, progress_counts_records_and_may_stop_it) {
   ASSERT_FALSE(done.empty());
   EXPECT_EQ(done.back(), kRecords.size());
   options.progress = [](const PackProgress&) { return false; };
-  EXPECT_EQ(refused<StateError>(out("b.ffr"), out("c.rec"), options), "interrupted");
+  EXPECT_EQ(refused<StateError>(out("b.ffr"), out("c.rec"), options), "the work was interrupted");
   EXPECT_FALSE(std::filesystem::exists(out("c.rec")));
 }
 

@@ -38,7 +38,7 @@ void check_merged_names(const std::vector<std::string>& sources, const std::stri
     throw InvalidArgumentError("the format of the source differs from that of the output",
                                {.path = source,
                                 .expected = fmt::format("a name that ends in {}", format.extension),
-                                .remedy = "Convert it first with 'fuelrail convert'"});
+                                .remedy = "Convert the source first with 'fuelrail convert'"});
   }
 }
 
@@ -143,8 +143,8 @@ class Merger {
     add_known(source, *from.sidecar(), first == 0);
     if (const uint64_t repeated = all_keys_.end_file(); repeated > 0 && warn_) {
       warn_(
-          fmt::format("{}: {} of its {} records repeat the key of an earlier record, so a search "
-                      "by key finds only the last. For an index with the keys 0, 1, 2, ..., see "
+          fmt::format("{}: a search by key cannot find {} of its {} records, because later records "
+                      "have the same keys. For an index with the keys 0, 1, 2, ..., see "
                       "docs/from_mxnet.md, \"An index by position\"",
                       source, repeated, from.size()));
     }

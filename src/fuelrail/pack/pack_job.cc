@@ -99,9 +99,8 @@ void PackJob::resume() {
     if (!resume_part(number, left)) break;
   }
   if (done_ < left.items.size()) {
-    say(fmt::format(
-        "{} of {} images in the unfinished output are intact; packing resumes after them", done_,
-        left.items.size()));
+    say(fmt::format("intact images in the unfinished output: {} of {}; packing resumes after them",
+                    done_, left.items.size()));
   }
   journal_->keep(done_);
   for (uint32_t number = 0; number < parts_.size(); ++number) {

@@ -24,7 +24,8 @@ struct JobOptions {
 
   // Called on the calling thread, at most ten times a second and at the end. Counts images in
   // `pack`, records in `convert` and `merge`, and bytes read in `recover`, which may read a file
-  // twice. If it returns false, the job ends with a StateError and leaves no file.
+  // twice. If it returns false, the job ends with a StateError "the work was interrupted" and
+  // leaves no file.
   std::function<bool(const PackProgress&)> progress{};
 
   // Called while a source is listed or scanned, before any progress is reported.

@@ -20,8 +20,8 @@ void warn_of_lost_labels(const PackSource& images, const std::string& source,
   const uint64_t several = images.with_several_labels();
   if (several == 0) return;
   options.job.warn(
-      fmt::format("{}: {} of {} lines have several labels, but only the first is stored. To store "
-                  "all of them, set pack_label (--pack-label)",
+      fmt::format("{}: lines with several labels: {} of {}. Only the first label of each line is "
+                  "stored. To store all labels, set pack_label (--pack-label)",
                   source, several, images.size()));
 }
 

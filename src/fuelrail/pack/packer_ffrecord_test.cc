@@ -126,7 +126,7 @@ TEST_F(Packer, an_ffrecord_output_that_is_there_is_refused_or_replaced) {
 TEST_F(Packer, an_ffrecord_output_that_is_given_up_leaves_nothing) {
   PackOptions options{.threads = 2};
   options.job.progress = [](const PackProgress& now) { return now.done < 6; };
-  EXPECT_EQ(refusal<StateError>(photos(), out("x.ffr"), options), "interrupted");
+  EXPECT_EQ(refusal<StateError>(photos(), out("x.ffr"), options), "the work was interrupted");
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
 

@@ -53,7 +53,7 @@ TEST_F(Packer, stale_partial_files_are_replaced) {
 TEST_F(Packer, stopping_by_the_progress_callback_leaves_nothing) {
   PackOptions options{.threads = 2};
   options.job.progress = [](const PackProgress&) { return false; };
-  EXPECT_EQ(refusal<StateError>(photos(), out("x.rec"), options), "interrupted");
+  EXPECT_EQ(refusal<StateError>(photos(), out("x.rec"), options), "the work was interrupted");
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
 

@@ -335,7 +335,7 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
   std::filesystem::remove(out("x.rec.frx"));
   EXPECT_THAT(refused(options), HasSubstr("no sidecar beside the file"));
   write_file(out("x.rec.frx"), "junk");
-  EXPECT_THAT(refused(options), EndsWith("x.rec.frx: the sidecar cannot be used, and the data that "
+  EXPECT_THAT(refused(options), EndsWith("x.rec.frx: the sidecar cannot be used, so the data that "
                                          "only the sidecar holds would be lost. " +
                                          what_to_do));
   set_back();
@@ -354,10 +354,10 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
               HasSubstr("found 'bee' as class 1, but the job has 'cat dog' as class 1"));
   std::filesystem::rename(photo("wasp"), photo("bee"));
   put_photograph("cat dog/3.jpg", 30, 40, 77);
-  EXPECT_THAT(refused(options), HasSubstr("only 10 records, none of them from"));
+  EXPECT_THAT(refused(options), HasSubstr("found no record from"));
   std::filesystem::remove(photo("cat dog/3.jpg"));
   std::filesystem::remove(photo("cat dog/2.jpg"));
-  EXPECT_THAT(refused(options), HasSubstr("10 records, but the job makes 9"));
+  EXPECT_THAT(refused(options), HasSubstr("more records than the job makes (10, not 9)"));
 }
 
 TEST_F(ResumedPacker, a_file_without_classes_that_should_have_some_is_refused) {

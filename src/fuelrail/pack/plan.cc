@@ -96,7 +96,7 @@ std::vector<PlannedPart> plan_parts(uint64_t images, const std::string& output,
   for (auto& [name, indices] : split_indices(images, options.split, options.split_seed)) {
     if (indices.empty()) {
       refuse_plan(fmt::format("part '{}' of `split` would be empty", name), "at least one image",
-                  fmt::format("{} images in total", images));
+                  fmt::format("0 of {}", images));
     }
     parts.push_back({part_uri(output, name), std::move(indices)});
   }

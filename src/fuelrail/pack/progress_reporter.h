@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "fuelrail/base/error.h"
+#include "fuelrail/base/listener.h"
 #include "fuelrail/pack/pack_result.h"
 
 namespace fuelrail::pack {
@@ -33,7 +33,7 @@ class ProgressReporter {
   void report() {
     last_ = Clock::now();
     now_.seconds = std::chrono::duration<double>(last_ - start_).count();
-    if (callback_ && !callback_(now_)) throw StateError("interrupted");
+    if (callback_ && !callback_(now_)) throw_interrupted();
   }
 
  private:

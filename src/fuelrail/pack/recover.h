@@ -43,8 +43,8 @@ struct Recovery {
 // Errors: InvalidArgumentError for a name without a record file's extension, and for an output that
 // is the source. Errors of opening the source. CorruptError if no record can be read, and for a
 // damaged table. UnsupportedError for a record that is too long for the output's format. IoError as
-// in `pack`. StateError if the caller stops the job. A job that fails leaves no
-// output.
+// in `pack`. StateError "the work was interrupted" if the caller stops the job. A job that fails
+// leaves no output.
 Recovery recover(const std::string& source, const std::string& output,
                  const JobOptions& options = {}, const ReportDamage& lost = {});
 

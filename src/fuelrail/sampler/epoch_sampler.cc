@@ -24,14 +24,15 @@ void check_order(const OrderOptions& order, uint64_t records) {
                                {.remedy = "Give `weights`, or omit `num_samples`"});
   }
   if (order.shuffle != Shuffle::kNone) {
-    throw InvalidArgumentError("`weights` cannot be combined with `shuffle`",
-                               {.found = "the shuffle '" + to_string(order.shuffle) + "'",
-                                .remedy = "Omit `shuffle`: weights already draw in random order"});
+    throw InvalidArgumentError(
+        "`weights` cannot be combined with `shuffle`",
+        {.found = "the shuffle '" + to_string(order.shuffle) + "'",
+         .remedy = "Omit `shuffle`, because records drawn by weight are in random order"});
   }
   if (order.weights->size() != records) {
-    throw InvalidArgumentError("the number of weights differs from the number of records",
-                               {.expected = fmt::format("{} weights", records),
-                                .found = fmt::to_string(order.weights->size())});
+    throw InvalidArgumentError(
+        "the number of weights differs from the number of records",
+        {.expected = fmt::to_string(records), .found = fmt::to_string(order.weights->size())});
   }
 }
 
@@ -55,7 +56,7 @@ void check(const EpochSamplerOptions& options, Progress start) {
     throw OutOfRangeError("the start position is after the end of the epoch",
                           {.expected = fmt::format("at most {}", options.epoch_size()),
                            .found = fmt::to_string(start.position),
-                           .remedy = "Restore a state that was saved from this dataset"});
+                           .remedy = "Restore a state that was saved with this dataset"});
   }
 }
 

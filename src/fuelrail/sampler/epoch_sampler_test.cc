@@ -244,7 +244,7 @@ TEST(EpochSampler, says_which_start_it_refuses) {
   } catch (const OutOfRangeError& error) {
     EXPECT_STREQ(error.what(),
                  "the start position is after the end of the epoch: expected at most 10, found 11. "
-                 "Restore a state that was saved from this dataset.");
+                 "Restore a state that was saved with this dataset.");
   }
 }
 

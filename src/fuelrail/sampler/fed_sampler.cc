@@ -25,7 +25,7 @@ std::optional<BatchPlan> FedSampler::next() {
   for (const uint64_t record : fed->records) {
     if (record >= records_) {
       throw OutOfRangeError("the given order contains a record that does not exist",
-                            {.expected = fmt::format("a record below {}", records_),
+                            {.expected = fmt::format("a record index below {}", records_),
                              .found = fmt::to_string(record)});
     }
     const uint64_t counted = plan.after.position++ * shard_.world_size + shard_.rank;

@@ -138,7 +138,7 @@ TEST(FedSampler, refuses_a_record_that_does_not_exist) {
     sampler.next();
     FAIL() << "record 10 of 10 was accepted";
   } catch (const OutOfRangeError& error) {
-    EXPECT_EQ(error.detail().expected, "a record below 10");
+    EXPECT_EQ(error.detail().expected, "a record index below 10");
     EXPECT_EQ(error.detail().found, "10");
   }
   EXPECT_EQ(sampler.progress(), before);

@@ -23,8 +23,8 @@ void check(const Shuffle& shuffle) {
   if (shuffle.block > 0 && shuffle.blocks > 0) return;
   throw InvalidArgumentError(
       "the shuffle window is empty",
-      {.expected = "at least 1 block of at least 1 record",
-       .found = fmt::format("{} blocks of {} records", shuffle.blocks, shuffle.block)});
+      {.expected = "`block` and `blocks` of at least 1",
+       .found = fmt::format("block={}, blocks={}", shuffle.block, shuffle.blocks)});
 }
 
 }  // namespace fuelrail

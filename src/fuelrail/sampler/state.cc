@@ -105,9 +105,9 @@ State parse_state(const std::string& text) {
   if (version == 0 || version > kStateVersion) {
     throw InvalidArgumentError(
         "the state's 'version' is not supported",
-        {.expected = fmt::format("from 1 to {}", kStateVersion),
+        {.expected = fmt::format("a version up to {}", kStateVersion),
          .found = fmt::to_string(version),
-         .remedy = "Restore it with the fuelrail version that wrote it, or a newer one"});
+         .remedy = "Restore the state with the fuelrail version that wrote it, or a newer one"});
   }
   State state;
   state.version = static_cast<uint32_t>(version);

@@ -40,7 +40,8 @@ const InputSplitOptions& checked(const InputSplitOptions& options) {
   check_part(options.part, options.nsplit);
   check(!indexed || !options.index_uri.empty(), "indexed_recordio needs an index",
         "Set index_uri (x.idx), or use the type recordio");
-  check(indexed || options.index_uri.empty(), "an index is given, but this type does not use one",
+  check(indexed || options.index_uri.empty(),
+        "an index is given, but this type does not use an index",
         "Use the type indexed_recordio, or omit index_uri");
   check(indexed || !options.shuffle, "records of this type cannot be shuffled one by one",
         "Use the type indexed_recordio with an index, or shuffle sub-parts (shuffle_parts)");

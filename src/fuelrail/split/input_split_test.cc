@@ -312,7 +312,7 @@ TEST(InputSplit, options_that_contradict_each_other_are_refused) {
     return refusal_of<InvalidArgumentError>([&] { InputSplit(indexed.path, options); });
   };
   EXPECT_THAT(refused({.type = SplitType::kIndexedRecordIo}), HasSubstr("needs an index"));
-  EXPECT_THAT(refused({.index_uri = "x.idx"}), HasSubstr("this type does not use one"));
+  EXPECT_THAT(refused({.index_uri = "x.idx"}), HasSubstr("this type does not use an index"));
   EXPECT_THAT(refused({.shuffle = true}), HasSubstr("cannot be shuffled one by one"));
   EXPECT_THAT(refused({.part = 2, .nsplit = 2}), HasSubstr("`part` is out of range"));
   EXPECT_THAT(refused({.chunk_bytes = 0}), HasSubstr("the chunk size is 0 bytes"));

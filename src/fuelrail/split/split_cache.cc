@@ -49,7 +49,7 @@ void SplitCache::open_existing() {
   if (source->size_bytes() >= magic.size()) source->read(0, magic);
   if (as_text(magic) != kCacheMagic) {
     throw InvalidArgumentError(
-        "the cache's path is in use by a file that is not a cache",
+        "the file at the cache's path is not a cache",
         {.path = uri_, .remedy = "Choose another path for the cache, or delete the file"});
   }
   if (source->size_bytes() != wanted.size() + bytes_) return;

@@ -115,8 +115,9 @@ class ItemFiles {
 
   void find(const std::string& item) {
     if (item == "stdin") {
-      throw UnsupportedError("standard input cannot be read in parts",
-                             {.path = item, .remedy = "Write it to a file and give its path"});
+      throw UnsupportedError(
+          "standard input cannot be read in parts",
+          {.path = item, .remedy = "Write the input to a file, and give the path of that file"});
     }
     FileSystem& files = file_system_for(item);
     const std::optional<FileInfo> info = files.stat(without_slashes_at_end(item));
@@ -254,7 +255,7 @@ SplitListing find_split_files(const SplitUri& uri, bool recurse_directories) {
     throw NotFoundError("the directory has no files",
                         {.path = uri.items.front(),
                          .remedy = "Give the directories that contain the files, or set "
-                                   "recurse_directories where it is available"});
+                                   "recurse_directories if the reader has this option"});
   }
   if (found.files.empty()) {
     throw NotFoundError("every file is empty",

@@ -116,7 +116,7 @@ TEST_F(SplitFilesFound, nothing_but_directories_is_another_error) {
   EXPECT_EQ(refusal_of<NotFoundError>([&] { found(directory / "tree"); }),
             directory / "tree" +
                 ": the directory has no files. Give the directories that contain the files, or set "
-                "recurse_directories where it is available.");
+                "recurse_directories if the reader has this option.");
   EXPECT_THAT(found(directory / "tree", true), ElementsAre("tree/below/x.txt"));
 }
 
@@ -155,7 +155,7 @@ TEST(SplitUri, what_fuelrail_does_not_read_says_what_will_do) {
   const auto refused = [](const std::string& uri) {
     return refusal_of<UnsupportedError>([&] { find_split_files(parse_split_uri(uri), false); });
   };
-  EXPECT_THAT(refused("stdin"), HasSubstr("Write it to a file"));
+  EXPECT_THAT(refused("stdin"), HasSubstr("Write the input to a file"));
   EXPECT_THAT(refused("s3://bucket/x.rec"),
               HasSubstr("Copy the file to a disk, or mount the bucket"));
   EXPECT_THAT(refused("hdfs://host/x.rec"), HasSubstr("hdfs dfs -get"));

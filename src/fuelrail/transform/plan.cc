@@ -337,7 +337,7 @@ class Resolver {
     throw InvalidArgumentError(
         "the image is smaller than the RandomCrop",
         {.expected = fmt::format("at least height {}, width {}", crop.size.height, crop.size.width),
-         .found = fmt::format("height {}, width {}, padding included", image.height, image.width),
+         .found = fmt::format("height {}, width {} (including padding)", image.height, image.width),
          .remedy = "Set pad_if_needed, or put a Resize before the RandomCrop"});
   }
 
@@ -347,7 +347,7 @@ class Resolver {
         "the resized image would be too large",
         {.expected = fmt::format("at most {} pixels", kMaxResizedPixels),
          .found = fmt::format("height {}, width {}", size.height, size.width),
-         .remedy = "Resize to an exact size, or crop: only the pixels that are kept count"});
+         .remedy = "Resize to an exact size, or crop: only pixels inside the crop are counted"});
   }
 
   Size image_;

@@ -130,7 +130,7 @@ def test_one_too_many_is_refused_and_the_file_can_be_closed(path: pathlib.Path) 
 def test_missing_records_are_an_error_and_can_still_be_written(path: pathlib.Path) -> None:
     writer = FileWriter(path, 2)
     writer.write_one(b"one")
-    with pytest.raises(RuntimeError, match=r"records are missing.*expected 2 records, found 1"):
+    with pytest.raises(RuntimeError, match=r"records are missing.*expected 2, found 1"):
         writer.close()
     assert not path.exists()
     writer.write_one(b"two")

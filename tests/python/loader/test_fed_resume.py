@@ -213,7 +213,7 @@ def test_an_order_that_has_become_shorter_is_refused(tiny_file: pathlib.Path) ->
     next(itertools.islice(loader, 6, 7))
     short = tiny(tiny_file, 4, sampler=range(20))
     short.load_state_dict(loader.state_dict())
-    with pytest.raises(fr.InvalidArgumentError, match="ends before the batch"):
+    with pytest.raises(fr.InvalidArgumentError, match="too few batches to resume"):
         next(iter(short))
 
 

@@ -100,7 +100,7 @@ def test_spawned_ranks_share_what_loaders_made_before_init_process_group_give(
         assert found["lengths"] == [10, 5]
         (said,) = found["said"]
         assert said.startswith(
-            f"len(loader) was read too early: it was 10 as rank 0 of 1, and is 5 as rank {rank} "
+            f"len(loader) was read too early: it was 10 for rank 0 of 1, and is 5 for rank {rank} "
             "of 2. "
         )
         assert found["fed"] == 2
@@ -160,7 +160,7 @@ def test_numbers_that_were_asked_for_too_early_are_warned_of(
     with pytest.warns(fr.FuelrailWarning) as said:
         iter(loader)
     assert sorted(str(warning.message).split(". A learning")[0] for warning in said) == [
-        f"{name} was read too early: it was {then} as rank 0 of 1, and is {now} as rank 0 of 4"
+        f"{name} was read too early: it was {then} for rank 0 of 1, and is {now} for rank 0 of 4"
         for name, then, now in [
             ("len(loader)", 10, 3),
             ("loader.batches_done", 1, 0),

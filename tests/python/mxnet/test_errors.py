@@ -301,7 +301,7 @@ def test_bad_values_are_refused_by_name(
 def test_missing_and_unnamed_arguments(root: pathlib.Path) -> None:
     with pytest.raises(fr.ArgumentTypeError, match="`data_shape` is missing"):
         io.ImageRecordIter(path_imgrec=str(root / "small.rec"), batch_size=4)
-    with pytest.raises(fr.ArgumentTypeError, match="keyword arguments only"):
+    with pytest.raises(fr.ArgumentTypeError, match="only keyword arguments"):
         io.ImageRecordIter(str(root / "small.rec"))
     with pytest.raises(fr.Error, match="imgrec"):
         io.ImageDetRecordIter(data_shape=(3, 8, 8), batch_size=1)

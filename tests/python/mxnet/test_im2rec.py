@@ -34,7 +34,7 @@ def shape_of(image: bytes) -> list[int]:
     return [decoded.height, decoded.width, *bands]
 
 
-@pytest.mark.filterwarnings("ignore:.*lines have several labels")
+@pytest.mark.filterwarnings("ignore:.*lines with several labels")
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_gives_the_records_that_mxnets_gives(
     name: str, images: pathlib.Path, tmp_path: pathlib.Path
@@ -60,7 +60,7 @@ def test_a_run_gives_the_records_that_mxnets_gives(
 KEPT = [name for name, run in RUNS.items() if run.get("kept") and name != "pass"]
 
 
-@pytest.mark.filterwarnings("ignore:.*lines have several labels")
+@pytest.mark.filterwarnings("ignore:.*lines with several labels")
 @pytest.mark.parametrize("name", KEPT)
 def test_the_pixels_are_those_of_mxnets(
     name: str, images: pathlib.Path, tmp_path: pathlib.Path
@@ -133,7 +133,7 @@ def test_a_name_that_is_no_utf8_can_be_logged(
 def test_labels_are_all_or_the_first(listed: pathlib.Path, tmp_path: pathlib.Path) -> None:
     params = {"max_errors": 1}
     listed.write_text(with_two_labels(listed.read_text()))
-    with pytest.warns(fr.FuelrailWarning, match="10 of 10 lines have several labels"):
+    with pytest.warns(fr.FuelrailWarning, match="lines with several labels: 10 of 10"):
         im2rec(listed, None, params, tmp_path / "first.rec")
     im2rec(listed, None, params | {"pack_label": 1, "label_width": 2}, tmp_path / "all.rec")
     header = recordio.unpack(read(tmp_path / "first.rec")[0])[0]
@@ -379,7 +379,7 @@ def test_what_is_no_image_does_not_pass_through(listed: pathlib.Path) -> None:
 def test_labels_that_are_lost_are_said_once(listed: pathlib.Path, tmp_path: pathlib.Path) -> None:
     first, *others = listed.read_text().splitlines(keepends=True)
     listed.write_text(first + with_two_labels("".join(others)))
-    with pytest.warns(fr.FuelrailWarning, match="9 of 10 lines have several labels") as said:
+    with pytest.warns(fr.FuelrailWarning, match="lines with several labels: 9 of 10") as said:
         im2rec(listed, None, {"max_errors": 1}, tmp_path / "first.rec")
     assert len(said) == 1
     assert "pack_label (--pack-label)" in str(said[0].message)

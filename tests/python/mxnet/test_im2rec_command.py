@@ -47,7 +47,7 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return put_images(tmp_path_factory.mktemp("images"))
 
 
-@pytest.mark.filterwarnings("ignore:.*lines have several labels")
+@pytest.mark.filterwarnings("ignore:.*lines with several labels")
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_makes_what_mxnets_makes_and_python_too(
     name: str, images: pathlib.Path, tmp_path: pathlib.Path

@@ -181,7 +181,7 @@ def test_any_parts_of_any_files_have_each_record_once(tmp_path: pathlib.Path) ->
         (lambda path: InputSplit(f"{path}.no"), fr.NotFoundError, "no such file or directory$"),
         (lambda path: InputSplit(f"{path};{path}.no"), fr.NotFoundError, r"\(item 2 of 2\)"),
         (lambda path: InputSplit(f"{path}#a#b"), fr.InvalidArgumentError, "more than once"),
-        (lambda path: InputSplit("stdin"), fr.UnsupportedError, "Write it to a file"),
+        (lambda path: InputSplit("stdin"), fr.UnsupportedError, "Write the input to a file"),
         (lambda path: InputSplit("s3://b/x.rec"), fr.UnsupportedError, "mount the bucket"),
         (lambda path: InputSplit("hdfs://h/x.rec"), fr.UnsupportedError, "hdfs dfs -get"),
         (lambda path: InputSplit(path, 2, 2), fr.InvalidArgumentError, "part 0 to 1"),

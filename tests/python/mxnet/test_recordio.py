@@ -353,7 +353,7 @@ def test_an_index_that_was_cut_at_a_lines_end_is_held_against_the_sidecar(
     pathlib.Path("a.idx").write_text("".join(lines[:7]))
     pathlib.Path("first.idx").write_text("".join(lines[:7]))  # which may be meant so
     ends = (
-        r"a\.idx: the index has fewer entries than the file has records: expected 10 entries, "
+        r"a\.idx: the index has fewer entries than the file has records: expected 10, "
         "found 7"
     )
     with pytest.raises(fr.TruncatedError, match=ends):

@@ -35,7 +35,7 @@ class _RecordIter(DataIter):
     def __init__(self, *args: Any, **keywords: Any) -> None:
         if args:
             raise ArgumentTypeError(
-                "the iterator takes keyword arguments only",
+                "the iterator takes only keyword arguments",
                 found=shown(args[0]),
                 remedy="Name each argument, as in `path_imgrec='train.rec'`",
             )

@@ -25,15 +25,19 @@ uint64_t record_bytes(const RecordTable& table, uint64_t file_bytes) {
   return table.size() == 0 ? 0 : file_bytes - table.offset(0);
 }
 
+std::string totals(uint64_t records, uint64_t bytes) {
+  return fmt::format("{} record{} with {} byte{} in total", records, records == 1 ? "" : "s", bytes,
+                     bytes == 1 ? "" : "s");
+}
+
 void accept_sidecar(const RecordTable& table, const Sidecar& sidecar) {
   const Fingerprint& found = sidecar.fingerprint();
   const uint64_t bytes = record_bytes(table, sidecar.identity().size_bytes);
   if (found.records == table.size() && found.bytes == bytes) return;
-  throw CorruptError(
-      "the sidecar does not match the file's record table",
-      {.path = sidecar.uri(),
-       .expected = fmt::format("{} records with {} bytes in total", table.size(), bytes),
-       .found = fmt::format("{} records with {} bytes in total", found.records, found.bytes)});
+  throw CorruptError("the sidecar does not match the file's record table",
+                     {.path = sidecar.uri(),
+                      .expected = totals(table.size(), bytes),
+                      .found = totals(found.records, found.bytes)});
 }
 
 // The fingerprint of the file if it has `file_bytes` bytes, which may be its size before damage:
@@ -207,8 +211,8 @@ Salvage open_damaged(const std::string& uri, const ReportDamage& report, const O
     if (left < before) {
       const uint64_t offset = std::min(table.offset(left), bytes);
       cut = {uri, offset, bytes - offset, left,
-             fmt::format("the file is truncated: {} of its records are incomplete or missing",
-                         before - left)};
+             fmt::format("the file is truncated: it ends before the end of {} of its {} records",
+                         before - left, before)};
     }
     StoredSidecar used =
         own ? *own
@@ -232,8 +236,7 @@ void verify_records(const std::string& uri, const RecordTable& table,
   const auto tell = [&](uint64_t records) {
     return !progress || progress(records < table.size() ? table.offset(records) : total, total);
   };
-  if (progress && !progress(0, total))
-    throw StateError("the verification was interrupted", {.path = uri});
+  if (progress && !progress(0, total)) throw_interrupted(uri);
   const FileReader reader({uri}, {.check_data = false});
   reader.verify([](uint64_t, const std::exception_ptr& error) { std::rethrow_exception(error); },
                 tell);

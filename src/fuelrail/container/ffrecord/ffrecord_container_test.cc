@@ -385,7 +385,7 @@ TEST(FfrecordSidecar, that_does_not_fit_the_table_is_set_aside) {
   EXPECT_THAT(
       file.warnings,
       ElementsAre(HasSubstr("does not match the file's record table: expected 2 records with 11 "
-                            "bytes in total, found 1 records with 11 bytes in total")));
+                            "bytes in total, found 1 record with 11 bytes in total")));
 }
 
 TEST(FfrecordSidecar, goes_into_the_cache_or_stays_in_memory_where_it_cannot_be_beside) {

@@ -266,7 +266,7 @@ void FileReader::verify(
   std::vector<ReadRequest> requests;
   uint64_t index = 0;
   const auto keep_going = [&] {
-    if (!progress(index)) throw StateError("the verification was interrupted");
+    if (!progress(index)) throw_interrupted();
   };
   while (index < size()) {
     requests.clear();

@@ -35,13 +35,13 @@ T read_le(const Source& source, uint64_t offset) {
 }
 
 [[noreturn]] void throw_never_written(const Source& source) {
-  throw CorruptError("the record table was never written: the writer stopped before it finished",
-                     {.path = source.uri(),
-                      .offset = 0,
-                      .expected = "the number of records",
-                      .found = fmt::format("0 records, but {} bytes of record data",
-                                           source.size_bytes() - kHeadBytes),
-                      .remedy = "Write the file again"});
+  throw CorruptError(
+      "the record table was never written, because the writer stopped before it finished",
+      {.path = source.uri(),
+       .offset = 0,
+       .expected = "at least 1 record",
+       .found = fmt::format("0 records in a file of {} bytes", source.size_bytes()),
+       .remedy = "Write the file again"});
 }
 
 [[noreturn]] void throw_bad_count(const Source& source, int64_t count) {

@@ -232,9 +232,9 @@ TEST(RecordTable, a_table_that_was_never_written_is_said_to_be_so) {
   const std::string killed = std::string(12 + 12 * 3, '\0') + "the records that were written";
   for (const bool verify : {true, false}) {
     EXPECT_THAT(refusal_of<CorruptError>([&] { table_of(killed, verify); }),
-                HasSubstr("x.ffr: offset 0: the record table was never written: the writer stopped "
-                          "before it finished: expected the number of records, found 0 records, "
-                          "but 65 bytes of record data. Write the file again."));
+                HasSubstr("x.ffr: offset 0: the record table was never written, because the writer "
+                          "stopped before it finished: expected at least 1 record, found 0 records "
+                          "in a file of 77 bytes. Write the file again."));
   }
 }
 

@@ -61,8 +61,10 @@ void CsvRows::read_quoted_field(std::string& field) {
     const std::string_view piece = text_.substr(begin, at_ - begin);
     line_ += static_cast<uint64_t>(std::count(piece.begin(), piece.end(), '\n'));
     if (at_ == text_.size()) {
-      refuse_quotes("a quotation mark is never closed", begun,
-                    "Close it, or double it inside quotation marks if it is part of the text");
+      refuse_quotes(
+          "a quotation mark is never closed", begun,
+          "Add the closing quotation mark. If the mark is part of the text, double it inside "
+          "quotation marks");
     }
     field += piece;
     ++at_;

@@ -51,8 +51,8 @@ TEST(CsvRows, a_quotation_mark_that_is_not_closed_ends_the_text_with_an_error) {
   std::vector<std::string> fields;
   ASSERT_TRUE(rows.next(fields));
   EXPECT_EQ(testing::refusal_of<CorruptError>([&] { rows.next(fields); }),
-            "x.csv: line 2: a quotation mark is never closed. Close it, or double it inside "
-            "quotation marks if it is part of the text.");
+            "x.csv: line 2: a quotation mark is never closed. Add the closing quotation mark. "
+            "If the mark is part of the text, double it inside quotation marks.");
   EXPECT_FALSE(rows.next(fields));
 }
 

@@ -269,7 +269,7 @@ class Scan {
     }
     throw InvalidArgumentError(fmt::format("the folder '{}' is not one of the classes", unknown[0]),
                                {.path = root_,
-                                .expected = fmt::format("one of {} names", listing_.classes.size()),
+                                .expected = "one of the given class names",
                                 .found = std::move(found),
                                 .remedy = table.remedy_for(unknown[0])});
   }

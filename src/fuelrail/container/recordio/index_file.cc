@@ -132,7 +132,7 @@ void check_complete(uint64_t entries, const Source& data, const std::string& uri
   throw TruncatedError(
       "the index has fewer entries than the file has records",
       {.path = uri,
-       .expected = fmt::format("{} entries", *records),
+       .expected = fmt::format("{}", *records),
        .found = fmt::format("{}", entries),
        .remedy = "Move the index away, and rewrite the file and its index with 'fuelrail merge "
                  "NEW.rec OLD.rec'"});

@@ -66,7 +66,7 @@ TEST(IndexFile, one_that_was_cut_at_a_lines_end_is_held_against_the_sidecars_cou
   ASSERT_EQ(parse_index(as_bytes(text), uri).size(), records);
   EXPECT_NO_THROW(check_complete(records, data, uri));
   const std::string said = fmt::format(
-      "{}: the index has fewer entries than the file has records: expected {} entries, "
+      "{}: the index has fewer entries than the file has records: expected {}, "
       "found {}",
       uri, records, records - 1);
   EXPECT_THAT(testing::refusal_of<TruncatedError>([&] { check_complete(records - 1, data, uri); }),

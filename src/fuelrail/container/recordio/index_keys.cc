@@ -33,9 +33,9 @@ std::vector<uint64_t> keys_of(const RecordFile& file, const IndexText& index) {
     const auto refuse = [&](const std::string& found) {
       refuse_keys(index.uri, fmt::format("{} in line {}", found, entry->line));
     };
-    if (keys.size() == file.size()) refuse("more entries than records");
+    if (keys.size() == file.size()) refuse("an extra entry");
     if (entry->offset != file.sidecar().record(keys.size()).offset) {
-      refuse("an offset that is not the next record's");
+      refuse("the wrong offset");
     }
     const std::optional<uint64_t> key = parse_number<uint64_t>(entry->key);
     if (!key || fmt::to_string(*key) != entry->key) refuse("the key " + shown(entry->key));

@@ -127,7 +127,7 @@ class OpenedRecordIo final : public RecordFile {
     const RecordEntry entry = this->entry(i);
     const Unframed record = unframe(framed, storage, entry.offset);
     if (record.framed_bytes == entry.length && framed.size() == entry.length) return record.payload;
-    throw CorruptError("the record's length differs from the record table",
+    throw CorruptError("the record's length differs from its length in the record table",
                        {.expected = fmt::format("{} bytes", entry.length),
                         .found = fmt::format("{}", record.framed_bytes),
                         .remedy = kNewSidecar});
@@ -211,8 +211,9 @@ void report_missing(const Sidecar& sidecar, const Source& source,
   report({.path = source.uri(),
           .offset = end,
           .record = sidecar.records() - missing,
-          .reason = fmt::format("the file is truncated: {} of its {} records are missing", missing,
-                                sidecar.records())});
+          .reason =
+              fmt::format("the file is truncated: it ends before the start of {} of its {} records",
+                          missing, sidecar.records())});
 }
 
 class Writer final : public RecordFileWriter {

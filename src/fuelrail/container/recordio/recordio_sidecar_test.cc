@@ -138,7 +138,7 @@ TEST(RecordIoSidecar, of_a_file_that_was_cut_says_which_record_is_the_first_gone
   EXPECT_TRUE(left->verifies_checksums());
   ASSERT_EQ(damage.size(), 1u);
   EXPECT_EQ(damage[0].offset, 3u * 2008);
-  EXPECT_THAT(damage[0].reason, HasSubstr(": 2 of its 5 records are missing"));
+  EXPECT_THAT(damage[0].reason, HasSubstr(": it ends before the start of 2 of its 5 records"));
 }
 
 // A sidecar of this kind belongs to an FFRecord file, or a different program wrote it.

@@ -170,8 +170,8 @@ Bytes checked_directory(Bytes head, uint64_t file_bytes, const std::string& uri)
   const auto count = load_le<uint32_t>(head.data() + kSectionCountAt);
   const uint64_t bytes = uint64_t{count} * kDirectoryEntryBytes;
   if (count > kMaxSections || bytes > file_bytes - kHeaderBytes) {
-    throw_corrupt("the sidecar's directory is too long", uri,
-                  {.found = fmt::format("{} sections", count)});
+    throw_corrupt("the sidecar's header declares too many sections", uri,
+                  {.found = fmt::format("{}", count)});
   }
   const Bytes directory = head.subspan(kHeaderBytes, bytes);
   if (crc32(directory, crc32(head.first(kHeaderCrcAt))) !=
@@ -299,7 +299,7 @@ void Sidecar::read_labels() {
   }
   if (width > kMaxLabels) {
     throw_corrupt(
-        "the sidecar's label width is more than a record can hold", uri_,
+        "the sidecar's label width is too large", uri_,
         {.expected = fmt::format("at most {}", kMaxLabels), .found = fmt::format("{}", width)});
   }
   const auto flags = load_le<uint32_t>(bytes.data() + 8);
@@ -335,7 +335,7 @@ const SidecarSection* Sidecar::entries_section(uint32_t type, uint64_t entry_byt
   if (entries->size() % entry_bytes != 0 || entries->size() / entry_bytes != records()) {
     throw_corrupt(
         fmt::format("section {} of the sidecar has the wrong size", name_of_section(type)), uri_,
-        {.expected = fmt::format("{} entries of {} bytes", records(), entry_bytes),
+        {.expected = fmt::format("{} x {} bytes", records(), entry_bytes),
          .found = fmt::format("{} bytes", entries->size())});
   }
   return entries;

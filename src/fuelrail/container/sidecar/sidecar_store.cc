@@ -49,7 +49,7 @@ void check_identity(const Sidecar& sidecar, const FileIdentity& identity,
        .expected = sizes_differ ? fmt::format("a file of {} bytes", sidecar.identity().size_bytes)
                                 : "a file with the same first and last 4 KiB",
        .found = sizes_differ ? fmt::format("{}", identity.size_bytes) : "",
-       .remedy = "Move it away and build a new one with 'fuelrail index'"});
+       .remedy = "Move the sidecar away and build a new one with 'fuelrail index'"});
 }
 
 // The sidecar of this name if it belongs to the file; null if it is damaged.
@@ -382,8 +382,9 @@ std::optional<StoredSidecar> SidecarStore::publish_at(const SidecarWriter& write
 void SidecarStore::check_replaceable() const {
   if (!beside_.set_aside) return;
   throw CorruptError(
-      "the file with the sidecar's name is not a sidecar of this file, and is not overwritten",
-      {.path = beside_.location.uri, .remedy = "Move that file away"});
+      "this file has the sidecar's name but is not a valid sidecar of the data file, so it is not "
+      "overwritten",
+      {.path = beside_.location.uri, .remedy = "Move this file away"});
 }
 
 StoredSidecar SidecarStore::replace(const SidecarWriter& writer) {

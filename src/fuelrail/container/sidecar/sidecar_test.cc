@@ -288,7 +288,7 @@ TEST(Sidecar, label_width_that_no_record_can_hold_is_refused) {
   constexpr int64_t kMost = (int64_t{1} << 27) - 1;
   EXPECT_EQ(opened(with_width(kMost))->labels()->width, kMost);
   EXPECT_THAT(refusal<CorruptError>(with_width(kMost + 1)),
-              HasSubstr("label width is more than a record can hold: expected at most 134217727"));
+              HasSubstr("label width is too large: expected at most 134217727"));
   EXPECT_THAT(refusal<CorruptError>(with_width(-2)), HasSubstr("label width is negative"));
 }
 
@@ -317,7 +317,7 @@ TEST(Sidecar, section_counts_and_sizes_that_contradict_are_refused) {
 
   auto sections = bytes;
   store_le(sections.data() + 12, uint32_t{0xffffffff});
-  EXPECT_THAT(refusal<CorruptError>(sections), HasSubstr("directory is too long"));
+  EXPECT_THAT(refusal<CorruptError>(sections), HasSubstr("declares too many sections"));
 
   auto twice = bytes;
   store_le(twice.data() + 64 + 32, kMetaSection);

@@ -107,10 +107,10 @@ void check_shape(const BmpHeader& header, uint32_t compression) {
                     (compression == kRle4 && header.bits == 4) ||
                     (compression == kBitFields && header.bits >= 16);
   if (!fits) {
-    throw UnsupportedError("the BMP's compression is not supported",
-                           {.expected = "none, RLE4 (4 bits), RLE8 (8 bits) or bit fields (16 bits "
-                                        "or more)",
-                            .found = fmt::format("{} with {} bits", compression, header.bits)});
+    throw UnsupportedError(
+        "the BMP's compression is not supported",
+        {.expected = "none, RLE4 (4 bits), RLE8 (8 bits) or bit fields (16 bits or more)",
+         .found = fmt::format("compression {}, bits per pixel: {}", compression, header.bits)});
   }
 }
 

@@ -439,7 +439,7 @@ class JpegDecoder final : public Decoder {
     if (passed <= most) return;
     throw DecodeError("the JPEG's scans process its blocks too often",
                       {.expected = fmt::format("at most {} blocks in all scans together", most),
-                       .found = fmt::format("{} blocks, for an image of {} blocks", passed, blocks),
+                       .found = fmt::format("{} (the image itself has {})", passed, blocks),
                        .remedy = "Convert the image to baseline JPEG"});
   }
 

@@ -72,7 +72,7 @@ void read_header(Bytes header, ImageInfo& info) {
   info.bits = bit_depth;
   if (info.channels == 0) {
     throw DecodeError(
-        fmt::format("the PNG declares colour type {} with {} bits, a combination that "
+        fmt::format("the PNG declares colour type {} with bit depth {}, a combination that "
                     "PNG does not allow",
                     colour_type, bit_depth));
   }

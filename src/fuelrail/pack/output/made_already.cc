@@ -57,7 +57,7 @@ uint64_t MadeAlready::take(Bytes payload, uint32_t crc, const std::string& path)
                        taken_, path));
   };
   if (taken_ == stream_->size()) {
-    refuse(fmt::format("only {} records, none of them from {}", taken_, path));
+    refuse(fmt::format("no record from {}", path));
   }
   const StreamedRecord there = read_of(*this, [&] { return stream_->read(taken_); });
   if (there.crc != crc || !std::ranges::equal(there.payload, payload)) unlike();
@@ -68,7 +68,7 @@ uint64_t MadeAlready::take(Bytes payload, uint32_t crc, const std::string& path)
 
 FileIdentity MadeAlready::finish() {
   if (taken_ < stream_->size()) {
-    refuse(fmt::format("{} records, but the job makes {}", stream_->size(), taken_));
+    refuse(fmt::format("more records than the job makes ({}, not {})", stream_->size(), taken_));
   }
   read_of(*this, [&] {
     SidecarWriter checked;

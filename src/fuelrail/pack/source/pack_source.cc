@@ -124,7 +124,7 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
   if (info->is_directory) {
     if (!root.empty()) {
       throw InvalidArgumentError("`root` can be given only for a list of images",
-                                 {.path = uri, .found = "a folder", .remedy = "Omit it"});
+                                 {.path = uri, .found = "a folder", .remedy = "Omit `root`"});
     }
     std::shared_ptr<const Container> folder = open_input(uri, options);
     if (std::string_view(folder->format()) != "folder") {
@@ -133,7 +133,7 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
           {.path = uri,
            .expected = "a folder with one sub-folder per class, or a list",
            .found = fmt::format("a folder of {} files", folder->format()),
-           .remedy = "Convert its files one by one with 'fuelrail convert'"});
+           .remedy = "Convert the folder's files one by one with 'fuelrail convert'"});
     }
     return source_of_images(std::move(folder));
   }
