@@ -211,12 +211,13 @@ NewImage make_image(Size size, int64_t channels) {
 void bind_arrays(nb::module_& module) {
   nb::class_<Array>(
       module, "Array", nb::type_slots(kSlots),
-      "A dense, row-major, writable array in the core's memory.\n\n"
+      "A writable, C-contiguous array in memory that fuelrail allocated.\n"
+      "\n"
       "`numpy.asarray(array)`, `torch.from_dlpack(array)` and other consumers of DLPack\n"
-      "or the buffer protocol share the memory and keep it alive. bfloat16 arrays work\n"
-      "only with DLPack: conversion to NumPy raises UnsupportedError, and the buffer\n"
-      "protocol raises BufferError. `data.subset`, `sampler` and `weights` accept an\n"
-      "Array, like any object with DLPack.")
+      "or the buffer protocol share the memory and keep it alive. bfloat16 arrays\n"
+      "support only DLPack. For them, conversion to NumPy raises UnsupportedError, and\n"
+      "the buffer protocol raises BufferError. An Array can be passed to\n"
+      "`Dataset.subset`, and to a loader as `sampler` or `weights`.")
       .def_prop_ro("shape", shape_of, "Length of each dimension.")
       .def_prop_ro(
           "dtype", [](const Array& array) { return name_of(array.dtype); },
@@ -225,10 +226,10 @@ void bind_arrays(nb::module_& module) {
           "ndim", [](const Array& array) { return array.shape.size(); }, "Number of dimensions.")
       .def_prop_ro(
           "nbytes", [](const Array& array) { return bytes_of(array); },
-          "Size of the elements in bytes.")
+          "Total size of the elements in bytes.")
       .def("__len__", length)
       .def("__repr__", describe)
-      .def("numpy", to_numpy, "Returns a numpy.ndarray that shares the memory.")
+      .def("numpy", to_numpy, "Returns a numpy.ndarray that shares this array's memory.")
       .def("__array__", numpy_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack__", dlpack, nb::kw_only(), nb::arg("stream").none() = nb::none(),
            nb::arg("max_version").none() = nb::none(), nb::arg("dl_device").none() = nb::none(),
@@ -237,11 +238,13 @@ void bind_arrays(nb::module_& module) {
         return nb::make_tuple(nb::device::cpu::value, 0);
       });
   module.def("listed", listed, nb::arg("array"),
-             "Converts an object with DLPack in CPU memory to a number or nested lists.");
-  module.def("copy_floats", copy_floats, nb::arg("source"), nb::arg("into").noconvert(),
-             nb::sig("def copy_floats(source: object, into: array.array[float]) -> bool"),
-             "Copies `source` to `into` if it is a float32 or float64 array in CPU memory with the "
-             "length of `into`. Returns whether it copied.");
+             "Converts a CPU array that supports DLPack to nested lists. An array without "
+             "dimensions becomes a number.");
+  module.def(
+      "copy_floats", copy_floats, nb::arg("source"), nb::arg("into").noconvert(),
+      nb::sig("def copy_floats(source: object, into: array.array[float]) -> bool"),
+      "Copies the numbers of `source` to `into` and returns True. Returns False, without copying, "
+      "if `source` is not a one-dimensional float32 or float64 CPU array of the same length.");
 }
 
 }  // namespace fuelrail::python

@@ -124,13 +124,13 @@ std::vector<std::string> fs_names(const nb::list& texts) {
 
 void bind_base(nb::module_& module) {
   module.def("suggest", &suggest, nb::arg("given"), nb::arg("known"),
-             "Returns a sentence with the known name nearest to `given`, or with all known names.");
-  module.def(
-      "process_ends", &process_ends,
-      "Must be called when the process ends. From then on, all loaders that are closed share one "
-      "time limit for storage that hangs.");
+             "Returns a hint for an unknown name. The hint contains the most similar known name, "
+             "or else all known names.");
+  module.def("process_ends", &process_ends,
+             "Called when the process exits. If storage hangs after this call, closing all loaders "
+             "together waits for one timeout, not one timeout per loader.");
   module.def("default_threads", &default_threads,
-             "Number of threads that a loader starts by default.");
+             "Returns the default number of a loader's threads.");
 }
 
 }  // namespace fuelrail::python

@@ -27,7 +27,7 @@ int run_command(const Strings& arguments) {
 
 void bind_cli(nb::module_& module) {
   module.def("cli_main", run_command, nb::arg("argv"),
-             "Runs the `fuelrail` command; returns its exit code.");
+             "Runs the `fuelrail` command and returns its exit code.");
 }
 
 }  // namespace fuelrail::python

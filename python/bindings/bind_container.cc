@@ -172,18 +172,19 @@ Any value(const Record& self, const std::string& name) {
 
 void bind_container(nb::module_& module) {
   module.attr("DEFAULT_MAX_RECORD_BYTES") = kDefaultMaxRecordBytes;
-  nb::class_<Record>(module, "Record", "One record's bytes, read and checked.")
+  nb::class_<Record>(module, "Record", "A record that was read from a file and checked.")
       .def("value", value, nb::arg("field"),
-           "Returns an image or a raw-bytes field as bytes, a scalar as a number, and any other "
-           "value as an Array.")
+           "Returns the value of a field: bytes for an encoded image or raw bytes, a number for a "
+           "scalar, and otherwise an Array.")
       .def_prop_ro("id", [](const Record& self) { return self.sample.id; })
       .def_prop_ro(
           "place", [](const Record& self) { return place_tuple(self.place); },
-          "(path, record in that file, byte offset).");
+          "Path of the record's file, number of the record in the file, and its byte offset.");
 
-  nb::class_<ContainerHandle>(module, "Container", "The records of one or more files.")
+  nb::class_<ContainerHandle>(module, "Container",
+                              "A dataset, as a sequence of records from one or more files.")
       .def("__len__", [](const ContainerHandle& self) { return self.container->size(); })
-      .def("read", read, nb::arg("index"), "Reads and checks one record.")
+      .def("read", read, nb::arg("index"), "Reads and checks the record at `index`.")
       .def(
           "place",
           [](const ContainerHandle& self, uint64_t i) {
@@ -193,8 +194,9 @@ void bind_container(nb::module_& module) {
       .def("slice", cut, nb::arg("begin"), nb::arg("count"), nb::arg("step"))
       .def("subset", take, nb::arg("indices"))
       .def("split", split, nb::arg("fractions"), nb::arg("seed"))
-      .def_prop_ro("schema", schema,
-                   "(name, kind, dtype of a tensor, shape of a tensor) of each field.")
+      .def_prop_ro(
+          "schema", schema,
+          "Name, kind, dtype and shape of each field. Only tensors have a dtype and a shape.")
       .def_prop_ro("classes",
                    [](const ContainerHandle& self) { return fs_texts(self.container->classes()); })
       .def("check_classes", check_classes, nb::arg("classes"))
@@ -213,9 +215,9 @@ void bind_container(nb::module_& module) {
              nb::arg("root").sig("b''") = nb::bytes(""), nb::arg("ignore_sidecar") = false,
              nb::arg("classes") = nb::list());
   module.def("read_class_names", read_names, nb::arg("uri"), nb::arg("warnings"),
-             "Returns the class names that a file contains.");
+             "Returns the class names in a packed file, a folder or a text file.");
   module.def("concat", join, nb::arg("parts"),
-             "Returns one container with the records of all parts, in order.");
+             "Returns a container with the records of all `parts`, in order.");
 }
 
 }  // namespace fuelrail::python

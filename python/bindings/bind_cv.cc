@@ -95,14 +95,14 @@ Array converted(const Pixels& pixels) {
 void bind_cv(nb::module_& module) {
   module.def("cv_resize", resize, nb::arg("pixels"), nb::arg("height"), nb::arg("width"),
              nb::arg("interpolation"),
-             "Resizes uint8 pixels (height, width, channels) as cv2.resize does.");
+             "Resizes a uint8 image (height, width, channels) like cv2.resize.");
   module.def("cv_warp_affine", warp_affine, nb::arg("pixels"), nb::arg("matrix"), nb::arg("height"),
              nb::arg("width"), nb::arg("interpolation"), nb::arg("fill"),
-             "Warps uint8 pixels as cv2.warpAffine does with a constant border.");
+             "Warps a uint8 image like cv2.warpAffine with a constant border.");
   module.def("cv_rgb_to_hls", converted<cv_rgb_to_hls>, nb::arg("pixels"),
-             "Converts uint8 pixels as cv2.cvtColor does with COLOR_RGB2HLS.");
+             "Converts a uint8 image like cv2.cvtColor with COLOR_RGB2HLS.");
   module.def("cv_hls_to_rgb", converted<cv_hls_to_rgb>, nb::arg("pixels"),
-             "Converts uint8 pixels as cv2.cvtColor does with COLOR_HLS2RGB.");
+             "Converts a uint8 image like cv2.cvtColor with COLOR_HLS2RGB.");
 }
 
 }  // namespace fuelrail::python

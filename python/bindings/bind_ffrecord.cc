@@ -329,7 +329,7 @@ nb::object packed_entries(nb::handle last_record, uint64_t records) {
 }  // namespace
 
 void bind_ffrecord(nb::module_& module) {
-  nb::class_<Reader>(module, "FfrecordReader", "Reads FFRecord files in batches.")
+  nb::class_<Reader>(module, "FfrecordReader", "Reads the records of FFRecord files.")
       .def("read", read, nb::arg("indices"))
       .def("read_one", read_one, nb::arg("index"),
            nb::sig("def read_one(self, index: typing.SupportsIndex) -> "
@@ -352,7 +352,7 @@ void bind_ffrecord(nb::module_& module) {
              nb::arg("check_data") = FileReaderOptions{}.check_data);
   module.def(
       "reader_options", [] { return option_rows(ReadOptions::table(), FileReaderOptions{}.read); },
-      "Returns (name, kind, default, bounds, meaning) of each option.");
+      "Returns a tuple (name, kind, default, bounds, meaning) for each option of FfrecordReader.");
 
   nb::class_<Writer>(module, "FfrecordWriter", "Writes an FFRecord file.")
       .def("append", with_bytes<&Writer::append, Writer>, nb::arg("record"))

@@ -137,7 +137,7 @@ void bind_image(nb::module_& module) {
   module.attr("DEFAULT_MAX_PIXELS") = kDefaultMaxPixels;
   module.def("decode", decode_record, nb::arg("record"), nb::arg("field"), nb::arg("upright"),
              nb::arg("max_pixels"),
-             "Decodes a field of a record to uint8 RGB pixels of shape (height, width, 3).");
+             "Decodes an image field of a record to uint8 RGB pixels of shape (height, width, 3).");
   module.def("decode_image", decode_image, nb::arg("encoded"), nb::arg("channels"),
              nb::arg("upright"), nb::arg("bgr"), nb::arg("max_pixels"),
              "Decodes an image to uint8 pixels of shape (height, width, channels).");

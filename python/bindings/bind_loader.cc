@@ -30,8 +30,9 @@ namespace {
 // iterator holds the number of its turn; a new iterator, or any call that sets the loader's
 // position, ends that turn.
 //
-// For a fed order, the Python thread that requests a batch first feeds the order. So no Python code
-// runs on the core's threads, and they never wait for the GIL.
+// If a user's sampler defines the order, the Python thread that requests a batch first passes
+// batches of indices to `feed`. So no Python code runs on the core's threads, and they never wait
+// for the GIL.
 class LoaderHandle : public CoreHandle<Loader> {
  public:
   // Set for an order that the caller feeds one batch at a time; empty if `options` determines the
@@ -119,8 +120,8 @@ class LoaderHandle : public CoreHandle<Loader> {
     calls_.check_process();
     return said_->take();
   }
-  // Feed a batch of a fed order; end the order; make room for larger batches, which restarts the
-  // feed.
+  // `feed` appends a batch to the order, `end_feed` ends the order. `reserve` allows batches of up
+  // to `rows` rows and restarts the feed.
   void feed(std::vector<uint64_t> records, bool ends_epoch) {
     call([&] { current_feed()->push({std::move(records), ends_epoch}); });
   }
@@ -317,21 +318,20 @@ void bind_order(nb::module_& module) {
       .def_static("none", [] { return Shuffle::kNone; })
       .def_static("full", [] { return Shuffle::kFull; })
       .def_static("window", &Shuffle::window, nb::arg("block"), nb::arg("blocks"));
-  nb::class_<WeightsHandle>(module, "Weights",
-                            "The relative frequency with which each record is drawn.")
+  nb::class_<WeightsHandle>(module, "Weights", "The sampling weight of each record.")
       .def("__init__", make_weights, nb::arg("values").noconvert(),
            nb::sig("def __init__(self, values: array.array[float]) -> None"),
-           "Takes a contiguous array of float64 in CPU memory.");
+           "`values` must be a contiguous float64 array in CPU memory.");
 }
 
 void bind_options(nb::module_& module) {
   module.def(
       "loader_options", [] { return std::pair(option_rows(results()), option_rows(speed())); },
-      "Returns (name, kind, default, bounds, meaning) of each option, in two lists: the "
-      "options that change results, and the options that change only speed.");
+      "Returns two lists: the options that change the results, and the options that change only "
+      "the speed. Each option is a tuple (name, kind, default, bounds, meaning).");
   module.def(
       "check_loader_options", [](const OptionValues& values) { choices_of(values); },
-      nb::arg("values"), "Raises InvalidArgumentError for the first value out of bounds.");
+      nb::arg("values"), "Raises InvalidArgumentError if a value is out of bounds.");
 }
 
 }  // namespace
@@ -345,37 +345,47 @@ void bind_loader(nb::module_& module) {
            nb::arg("weights").none(), nb::arg("fed"), nb::arg("rank"), nb::arg("world_size"),
            nb::arg("transforms"), nb::arg("fields") = ImageOptions{}.fields)
       .def("begin", &LoaderHandle::begin,
-           "Begins the next epoch; returns the `turn` of this pass, for `next`.")
+           "Begins the next epoch. Returns a number that `next` requires as `turn`.")
       .def("next", &LoaderHandle::next, nb::arg("turn"), nb::arg("taken"),
-           "Appends the next batch to `taken`; returns False at the end of the epoch. A ragged "
-           "column is a list. (A returned batch would be lost if a signal handler raised an "
-           "exception on return.)")
+           "Appends the next batch, a tuple of columns, to `taken`. Returns False at the end of "
+           "the epoch. A ragged column is a list with an item for each row. The batch is not "
+           "returned, because an exception from a signal handler would discard a returned value.")
       .def("set_epoch", &LoaderHandle::set_epoch, nb::arg("epoch"))
-      .def("state", &LoaderHandle::state, "Returns the state as JSON.")
+      .def("state", &LoaderHandle::state,
+           "Returns the state from which the loader can resume, as JSON.")
       .def("restore", &LoaderHandle::restore, nb::arg("json"))
       .def("reshard", &LoaderHandle::reshard, nb::arg("rank"), nb::arg("world_size"),
-           "Changes the rank and the world size for the next batches; restarts the feed.")
-      .def("at_end", &LoaderHandle::at_end, "Whether the next result is the end of the epoch.")
-      .def("size", &LoaderHandle::size, "Number of batches in an epoch; 0 for a fed order.")
+           "Changes the rank and the world size from the next batch on. If batches were passed to "
+           "`feed`, discards them and increases `feeds`.")
+      .def("at_end", &LoaderHandle::at_end,
+           "Returns whether the next call of `next` ends the epoch.")
+      .def("size", &LoaderHandle::size,
+           "Returns the number of batches in an epoch, or 0 if the order comes from `feed`.")
       .def("batches_left", &LoaderHandle::batches_left,
-           "Number of batches left in the epoch. StateError for a fed order.")
+           "Returns the number of batches left in the epoch. Raises StateError if the order comes "
+           "from `feed`.")
       .def("life", &LoaderHandle::life,
-           "Whether the loader's threads were started, and in which process.")
+           "Returns the state of the loader's threads: 'not started', 'started' or 'started in "
+           "another process'.")
       .def("bad_records", &LoaderHandle::bad_records, nb::arg("since"))
       .def("feed", &LoaderHandle::feed, nb::arg("records"), nb::arg("ends_epoch"),
-           "Passes the next batch of the user's sampler to the core.")
+           "Appends a batch, given by the indices of its records, to the order that a sampler "
+           "defines. `ends_epoch` marks the last batch of an epoch.")
       .def("end_feed", &LoaderHandle::end_feed,
-           "Tells the core that the order passed to `feed` has no more batches.")
-      .def(
-          "feeds", &LoaderHandle::feeds,
-          "Number of times that the feed has started. When it changes, the feed must continue from "
-          "`progress`.")
+           "Marks the end of the order, after the last call of `feed`.")
+      .def("feeds", &LoaderHandle::feeds,
+           "Returns a number that increases when the core discards the batches that were passed to "
+           "`feed`. The caller must then pass them to `feed` again, starting at `progress`.")
       .def("reserve", &LoaderHandle::reserve, nb::arg("rows"),
-           "Makes room for batches of up to `rows` rows, and restarts the feed.")
-      .def("progress", &LoaderHandle::progress, "Epoch and position of the next batch to return.")
+           "Allows batches of up to `rows` rows. Discards the batches that were passed to `feed`, "
+           "and increases `feeds`.")
+      .def("progress", &LoaderHandle::progress,
+           "Returns the epoch of the next batch, and the position of its first sample in that "
+           "epoch.")
       .def("stats", &LoaderHandle::stats)
-      .def("warnings", &LoaderHandle::warnings, "Returns the warnings since the last call.")
-      .def("stop", &LoaderHandle::stop, "Ends all threads.");
+      .def("warnings", &LoaderHandle::warnings,
+           "Returns the warnings that the core issued since the last call.")
+      .def("stop", &LoaderHandle::stop, "Ends all threads of the loader.");
 }
 
 }  // namespace fuelrail::python

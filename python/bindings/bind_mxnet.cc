@@ -85,16 +85,19 @@ void bind_mxnet(nb::module_& module) {
         return option_rows(Options::table(detection), default_options(detection));
       },
       nb::arg("detection"),
-      "Returns (name, kind, default, bounds, meaning) of each parameter of a record iterator.");
+      "Returns a tuple (name, kind, default, bounds, meaning) for each parameter of an MXNet "
+      "record iterator.");
   nb::class_<RecordIterHandle>(module, "RecordIter")
       .def(nb::init<const OptionValues&, bool, Strings>(), nb::arg("values"), nb::arg("detection"),
            nb::arg("warnings"))
       .def("next", &RecordIterHandle::next, nb::arg("taken"),
-           "Appends data, label, index and pad to `taken`; returns False at the end of the epoch.")
+           "Appends the next batch, as (data, label, index, pad), to `taken`. Returns False at the "
+           "end of the epoch.")
       .def("reset", &RecordIterHandle::reset)
       .def("described", &RecordIterHandle::described, nb::arg("name"),
-           "Returns the element type and shape of a column.")
-      .def_prop_ro("records", &RecordIterHandle::records, "Number of records in the part.")
+           "Returns the dtype and the shape of the batch column `name`.")
+      .def_prop_ro("records", &RecordIterHandle::records,
+                   "Number of records in the part of the data that this iterator reads.")
       .def("stats", &RecordIterHandle::stats)
       .def("stop", &RecordIterHandle::stop);
 }

@@ -310,11 +310,11 @@ void bind_options(nb::module_& module) {
         rows.extend(option_rows(pack::PackOptions::table()));
         return rows;
       },
-      "Returns (name, kind, default, bounds, meaning) of each option of `pack`.");
+      "Returns a tuple (name, kind, default, bounds, meaning) for each option of `pack`.");
   module.def(
       "image_options",
       [] { return option_rows(pack::ImageSteps::table(), {.color = pack::ColorMode::kUnchanged}); },
-      "As `pack_options`, for the image options of `im2rec`.");
+      "Returns a tuple (name, kind, default, bounds, meaning) for each image option of `im2rec`.");
 }
 
 FileTuple run_convert(const nb::str& source, const nb::str& output, const std::string& schema,

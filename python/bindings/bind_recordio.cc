@@ -197,14 +197,15 @@ TupleOf<RecordioReader, ListOf<TupleOf<nb::str, uint64_t>>> open_indexed(
 }  // namespace
 
 void bind_recordio(nb::module_& module) {
-  nb::class_<RecordioReader>(module, "RecordioReader", "Reads the payloads of a RecordIO file.")
+  nb::class_<RecordioReader>(module, "RecordioReader", "Reads the records of a RecordIO file.")
       .def("next", &RecordioReader::next)
       .def("read_at", &RecordioReader::read_at, nb::arg("offset"))
       .def("check_index", &RecordioReader::check_index, nb::arg("entries"), nb::arg("uri"))
       .def("seek", &RecordioReader::seek, nb::arg("offset"), nb::call_guard<GilReleased>());
   module.def("open_recordio", open_reader, nb::arg("uri"));
 
-  nb::class_<RecordioWriter>(module, "RecordioWriter", "Writes a RecordIO file and its index.")
+  nb::class_<RecordioWriter>(module, "RecordioWriter",
+                             "Writes a RecordIO file and, if requested, its index.")
       .def("append", with_bytes<&RecordioWriter::append, RecordioWriter>, nb::arg("payload"))
       .def(
           "append_keyed",

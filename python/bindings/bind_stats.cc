@@ -8,14 +8,16 @@
 namespace fuelrail::python {
 
 static void bind_bad_record(nb::module_& module) {
-  nb::class_<BadRecord>(module, "BadRecord", "A sample that was skipped.")
-      .def_ro("index", &BadRecord::record, "Index in the loader's dataset.")
-      .def_ro("epoch", &BadRecord::epoch, "Epoch of the first occurrence.")
-      .def_ro("position", &BadRecord::position, "Position of the first occurrence in its epoch.")
-      .def_ro("times", &BadRecord::times, "Number of occurrences.")
+  nb::class_<BadRecord>(module, "BadRecord", "A bad sample that a loader skipped.")
+      .def_ro("index", &BadRecord::record, "Index of the sample in the loader's dataset.")
+      .def_ro("epoch", &BadRecord::epoch, "Epoch in which the sample was first skipped.")
+      .def_ro(
+          "position", &BadRecord::position,
+          "Position in the epoch at which the sample was first skipped, counted over all ranks.")
+      .def_ro("times", &BadRecord::times, "Number of times that the sample was skipped.")
       .def_prop_ro(
           "error", [](const BadRecord& self) { return printable(self.error); },
-          "Text of the first error, with file and record.")
+          "Text of the first error, which includes the file and the record.")
       .def("__repr__", [](const BadRecord& self) {
         return nb::str("BadRecord(index={}, epoch={}, position={}, times={}, error={!r})")
             .format(self.record, self.epoch, self.position, self.times, printable(self.error));
@@ -52,15 +54,20 @@ void bind_stats(nb::module_& module) {
       .def_ro("busy_seconds", &StageStats::busy_seconds,
               "Seconds spent working, summed over the stage's threads.")
       .def_ro("waiting_seconds", &StageStats::waiting_seconds,
-              "Seconds spent waiting for input, for free slots or for the user, summed over the "
+              "Seconds spent waiting for input, for free memory or for the user, summed over the "
               "stage's threads.")
-      .def_ro("items", &StageStats::items, "Number of records; for `consumer`, number of batches.")
-      .def_ro("bytes", &StageStats::bytes, "Bytes read from storage or written into batches.")
+      .def_ro("items", &StageStats::items,
+              "Number of records, or of batches for the stage `consumer`.")
+      .def_ro(
+          "bytes", &StageStats::bytes,
+          "For the stage `fetch`, bytes read from storage. For the other stages, bytes of batches.")
       .def_ro("mean_queue_depth", &StageStats::mean_queue_depth,
-              "Mean number of items that were waiting each time the stage took items.")
+              "Mean number of items in the stage's queue when the stage takes items: running reads "
+              "for `fetch`, records for `process`, and batches for `consumer`.")
       .def(
           "as_dict", [](const StageStats& self) { return as_dict(self); },
-          nb::sig("def as_dict(self) -> dict[str, int | float]"), "Returns all attributes by name.")
+          nb::sig("def as_dict(self) -> dict[str, int | float]"),
+          "Returns a dict of all attributes.")
       .def("__repr__", [](const StageStats& self) {
         return nb::str(
                    "StageStats(busy_seconds={:.3f}, waiting_seconds={:.3f}, items={}, "
@@ -68,26 +75,28 @@ void bind_stats(nb::module_& module) {
             .format(self.busy_seconds, self.waiting_seconds, self.items, self.bytes,
                     self.mean_queue_depth);
       });
-  nb::class_<Stats>(module, "Stats", "Statistics of a loader's stages since it started.")
+  nb::class_<Stats>(module, "Stats", "Statistics of a loader since its first batch was requested.")
       .def_ro("seconds", &Stats::seconds, "Seconds since the first batch was requested.")
       .def_ro("fetch", &Stats::fetch, "The stage that reads records.")
-      .def_ro("process", &Stats::process, "The stage that decodes and transforms.")
+      .def_ro("process", &Stats::process, "The stage that decodes and transforms images.")
       .def_ro("consumer", &Stats::consumer,
-              "The user's loop, which is busy with a batch or waits for the next one.")
-      .def_ro("tolerated", &Stats::tolerated, "Number of ignored oddities in images.")
-      .def_ro("slots_lent", &Stats::slots_lent, "Number of batches that the user holds.")
+              "The user's loop, which processes a batch or waits for the next batch.")
+      .def_ro("tolerated", &Stats::tolerated,
+              "Number of ignored defects in image files, such as extra bytes between JPEG markers.")
+      .def_ro("slots_lent", &Stats::slots_lent, "Number of batches that the user still references.")
       .def_ro("read_backend", &Stats::read_backend,
-              "The backend used so far: 'io_uring', 'pread' (threads) or 'io_uring and pread'; "
-              "empty before the first batch and after `close`.")
+              "The method of reading: 'io_uring', 'pread' (with threads) or 'io_uring and pread'. "
+              "Empty before the first batch and after `close`.")
       .def_ro("reads_at_once", &Stats::reads_at_once,
-              "Current number of simultaneous reads by threads. io_uring has its own limit.")
-      .def_ro(
-          "limit", &Stats::limit,
-          "The slowest stage, for which the other stages wait: 'fetch', 'process' or 'consumer'.")
+              "Number of reads that threads may run at the same time. This number grows if storage "
+              "is slow. io_uring has a separate limit.")
+      .def_ro("limit", &Stats::limit,
+              "The bottleneck: 'fetch', 'process' or 'consumer'. This stage is busy for the "
+              "largest fraction of its time. Empty before the first batch.")
       .def(
           "as_dict", [](const Stats& self) { return as_dict(self); },
           nb::sig("def as_dict(self) -> dict[str, typing.Any]"),
-          "Returns all attributes by name, with each stage as a dict, for JSON and loggers.")
+          "Returns a dict of all attributes, for JSON and loggers. Each stage is also a dict.")
       .def("__repr__",
            [](const Stats& self) {
              return nb::str(
@@ -100,10 +109,10 @@ void bind_stats(nb::module_& module) {
            })
       .def(
           "__str__", [](const Stats& self) { return to_table(self); },
-          "Returns a table with one line for each stage and one for the loader.")
+          "Returns a table with a line for each stage and a line of totals.")
       .def(
           "_repr_html_", [](const Stats& self) { return "<pre>" + to_table(self) + "</pre>"; },
-          "The table of `str` as HTML, for notebooks.");
+          "Returns the table of `str` as HTML, for notebooks.");
 }
 
 }  // namespace fuelrail::python

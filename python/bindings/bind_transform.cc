@@ -54,7 +54,8 @@ void bind_colors(nb::module_& module) {
            nb::arg("saturation"), nb::arg("hue"));
   nb::class_<Grayscale>(module, "Grayscale").def(nb::init<>());
   nb::class_<RandomGrayscale>(module, "RandomGrayscale").def(nb::init<double>(), nb::arg("p"));
-  nb::class_<CustomStage>(module, "CustomStage", "A pixel stage defined in a C++ extension.");
+  nb::class_<CustomStage>(module, "CustomStage",
+                          "An image transform that is defined in a C++ extension.");
 }
 
 }  // namespace
@@ -96,7 +97,7 @@ void bind_transform(nb::module_& module) {
 
   module.def(
       "check_transforms", [](const Transforms& transforms) { check(transforms); },
-      nb::arg("transforms"), "Raises InvalidArgumentError for an invalid value.");
+      nb::arg("transforms"), "Raises InvalidArgumentError if a transform is invalid.");
 }
 
 }  // namespace fuelrail::python

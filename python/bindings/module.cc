@@ -6,9 +6,11 @@
 
 NB_MODULE(_core, module) {
   using namespace fuelrail::python;
-  module.doc() = "The C++ core of fuelrail. Its interface may change at any time: use `fuelrail`.";
+  module.doc() =
+      "The internal C++ core of fuelrail. Its interface may change at any time, so use `fuelrail` "
+      "instead.";
   module.def(
-      "version", [] { return FUELRAIL_VERSION; }, "The package's version.");
+      "version", [] { return FUELRAIL_VERSION; }, "Returns the version of fuelrail.");
   // Only the tests need nanobind's warnings about objects that live on at exit, such as in a daemon
   // thread.
   nb::set_leak_warnings(std::getenv("FUELRAIL_LEAK_WARNINGS") != nullptr);

@@ -1,5 +1,5 @@
 """
-The C++ core of fuelrail. Its interface may change at any time: use `fuelrail`.
+The internal C++ core of fuelrail. Its interface may change at any time, so use `fuelrail` instead.
 """
 
 import array
@@ -14,32 +14,32 @@ from numpy.typing import NDArray
 
 
 def version() -> str:
-    """The package's version."""
+    """Returns the version of fuelrail."""
 
 def compose_error(failure: str, path: str | None, record: int | None, offset: int | None, expected: str | None, found: str | None, remedy: str | None) -> str: ...
 
 def suggest(given: str, known: Sequence[str]) -> str:
     """
-    Returns a sentence with the known name nearest to `given`, or with all known names.
+    Returns a hint for an unknown name. The hint contains the most similar known name, or else all known names.
     """
 
 def process_ends() -> None:
     """
-    Must be called when the process ends. From then on, all loaders that are closed share one time limit for storage that hangs.
+    Called when the process exits. If storage hangs after this call, closing all loaders together waits for one timeout, not one timeout per loader.
     """
 
 def default_threads() -> int:
-    """Number of threads that a loader starts by default."""
+    """Returns the default number of a loader's threads."""
 
 class Array:
     """
-    A dense, row-major, writable array in the core's memory.
+    A writable, C-contiguous array in memory that fuelrail allocated.
 
     `numpy.asarray(array)`, `torch.from_dlpack(array)` and other consumers of DLPack
-    or the buffer protocol share the memory and keep it alive. bfloat16 arrays work
-    only with DLPack: conversion to NumPy raises UnsupportedError, and the buffer
-    protocol raises BufferError. `data.subset`, `sampler` and `weights` accept an
-    Array, like any object with DLPack.
+    or the buffer protocol share the memory and keep it alive. bfloat16 arrays
+    support only DLPack. For them, conversion to NumPy raises UnsupportedError, and
+    the buffer protocol raises BufferError. An Array can be passed to
+    `Dataset.subset`, and to a loader as `sampler` or `weights`.
     """
 
     @property
@@ -56,14 +56,14 @@ class Array:
 
     @property
     def nbytes(self) -> int:
-        """Size of the elements in bytes."""
+        """Total size of the elements in bytes."""
 
     def __len__(self) -> int: ...
 
     def __repr__(self) -> str: ...
 
     def numpy(self) -> Any:
-        """Returns a numpy.ndarray that shares the memory."""
+        """Returns a numpy.ndarray that shares this array's memory."""
 
     def __array__(self, dtype: Any | None = None, copy: bool | None = None) -> Any: ...
 
@@ -73,22 +73,22 @@ class Array:
 
 def listed(array: object) -> Any:
     """
-    Converts an object with DLPack in CPU memory to a number or nested lists.
+    Converts a CPU array that supports DLPack to nested lists. An array without dimensions becomes a number.
     """
 
 def copy_floats(source: object, into: array.array[float]) -> bool:
     """
-    Copies `source` to `into` if it is a float32 or float64 array in CPU memory with the length of `into`. Returns whether it copied.
+    Copies the numbers of `source` to `into` and returns True. Returns False, without copying, if `source` is not a one-dimensional float32 or float64 CPU array of the same length.
     """
 
 DEFAULT_MAX_RECORD_BYTES: int = 2147483648
 
 class Record:
-    """One record's bytes, read and checked."""
+    """A record that was read from a file and checked."""
 
     def value(self, field: str) -> Any:
         """
-        Returns an image or a raw-bytes field as bytes, a scalar as a number, and any other value as an Array.
+        Returns the value of a field: bytes for an encoded image or raw bytes, a number for a scalar, and otherwise an Array.
         """
 
     @property
@@ -96,15 +96,17 @@ class Record:
 
     @property
     def place(self) -> tuple[str, int, int]:
-        """(path, record in that file, byte offset)."""
+        """
+        Path of the record's file, number of the record in the file, and its byte offset.
+        """
 
 class Container:
-    """The records of one or more files."""
+    """A dataset, as a sequence of records from one or more files."""
 
     def __len__(self) -> int: ...
 
     def read(self, index: int) -> Record:
-        """Reads and checks one record."""
+        """Reads and checks the record at `index`."""
 
     def place(self, index: int) -> tuple[str, int, int]: ...
 
@@ -116,7 +118,9 @@ class Container:
 
     @property
     def schema(self) -> list[tuple[str, str, str | None, tuple[int, ...]]]:
-        """(name, kind, dtype of a tensor, shape of a tensor) of each field."""
+        """
+        Name, kind, dtype and shape of each field. Only tensors have a dtype and a shape.
+        """
 
     @property
     def classes(self) -> list[str]: ...
@@ -132,28 +136,28 @@ class Container:
 def open_container(uri: bytes, warnings: list[str], schema: str = '', root: bytes = b'', ignore_sidecar: bool = False, classes: list[str] = []) -> Container: ...
 
 def read_class_names(uri: bytes, warnings: list[str]) -> list[str]:
-    """Returns the class names that a file contains."""
+    """Returns the class names in a packed file, a folder or a text file."""
 
 def concat(parts: Sequence[Container]) -> Container:
-    """Returns one container with the records of all parts, in order."""
+    """Returns a container with the records of all `parts`, in order."""
 
 def cv_resize(pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], height: int, width: int, interpolation: int) -> Array:
-    """Resizes uint8 pixels (height, width, channels) as cv2.resize does."""
+    """Resizes a uint8 image (height, width, channels) like cv2.resize."""
 
 def cv_warp_affine(pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], matrix: Sequence[float], height: int, width: int, interpolation: int, fill: int) -> Array:
-    """Warps uint8 pixels as cv2.warpAffine does with a constant border."""
+    """Warps a uint8 image like cv2.warpAffine with a constant border."""
 
 def cv_rgb_to_hls(pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> Array:
-    """Converts uint8 pixels as cv2.cvtColor does with COLOR_RGB2HLS."""
+    """Converts a uint8 image like cv2.cvtColor with COLOR_RGB2HLS."""
 
 def cv_hls_to_rgb(pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> Array:
-    """Converts uint8 pixels as cv2.cvtColor does with COLOR_HLS2RGB."""
+    """Converts a uint8 image like cv2.cvtColor with COLOR_HLS2RGB."""
 
 DEFAULT_MAX_PIXELS: int = 178956970
 
 def decode(record: Record, field: str, upright: bool, max_pixels: int) -> Array:
     """
-    Decodes a field of a record to uint8 RGB pixels of shape (height, width, 3).
+    Decodes an image field of a record to uint8 RGB pixels of shape (height, width, 3).
     """
 
 def decode_image(encoded: Any, channels: int, upright: bool, bgr: bool, max_pixels: int) -> Array:
@@ -220,10 +224,10 @@ class RandomGrayscale:
     def __init__(self, p: float) -> None: ...
 
 class CustomStage:
-    """A pixel stage defined in a C++ extension."""
+    """An image transform that is defined in a C++ extension."""
 
 def check_transforms(transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize]) -> None:
-    """Raises InvalidArgumentError for an invalid value."""
+    """Raises InvalidArgumentError if a transform is invalid."""
 
 class Shuffle:
     @staticmethod
@@ -236,41 +240,43 @@ class Shuffle:
     def window(block: int, blocks: int) -> Shuffle: ...
 
 class Weights:
-    """The relative frequency with which each record is drawn."""
+    """The sampling weight of each record."""
 
     def __init__(self, values: array.array[float]) -> None:
-        """Takes a contiguous array of float64 in CPU memory."""
+        """`values` must be a contiguous float64 array in CPU memory."""
 
 def loader_options() -> tuple[list[tuple[str, str, Any, str, str]], list[tuple[str, str, Any, str, str]]]:
     """
-    Returns (name, kind, default, bounds, meaning) of each option, in two lists: the options that change results, and the options that change only speed.
+    Returns two lists: the options that change the results, and the options that change only the speed. Each option is a tuple (name, kind, default, bounds, meaning).
     """
 
 def check_loader_options(values: dict[str, Any]) -> None:
-    """Raises InvalidArgumentError for the first value out of bounds."""
+    """Raises InvalidArgumentError if a value is out of bounds."""
 
 class BadRecord:
-    """A sample that was skipped."""
+    """A bad sample that a loader skipped."""
 
     @property
     def index(self) -> int:
-        """Index in the loader's dataset."""
+        """Index of the sample in the loader's dataset."""
 
     @property
     def epoch(self) -> int:
-        """Epoch of the first occurrence."""
+        """Epoch in which the sample was first skipped."""
 
     @property
     def position(self) -> int:
-        """Position of the first occurrence in its epoch."""
+        """
+        Position in the epoch at which the sample was first skipped, counted over all ranks.
+        """
 
     @property
     def times(self) -> int:
-        """Number of occurrences."""
+        """Number of times that the sample was skipped."""
 
     @property
     def error(self) -> str:
-        """Text of the first error, with file and record."""
+        """Text of the first error, which includes the file and the record."""
 
     def __repr__(self) -> str: ...
 
@@ -284,28 +290,32 @@ class StageStats:
     @property
     def waiting_seconds(self) -> float:
         """
-        Seconds spent waiting for input, for free slots or for the user, summed over the stage's threads.
+        Seconds spent waiting for input, for free memory or for the user, summed over the stage's threads.
         """
 
     @property
     def items(self) -> int:
-        """Number of records; for `consumer`, number of batches."""
+        """Number of records, or of batches for the stage `consumer`."""
 
     @property
     def bytes(self) -> int:
-        """Bytes read from storage or written into batches."""
+        """
+        For the stage `fetch`, bytes read from storage. For the other stages, bytes of batches.
+        """
 
     @property
     def mean_queue_depth(self) -> float:
-        """Mean number of items that were waiting each time the stage took items."""
+        """
+        Mean number of items in the stage's queue when the stage takes items: running reads for `fetch`, records for `process`, and batches for `consumer`.
+        """
 
     def as_dict(self) -> dict[str, int | float]:
-        """Returns all attributes by name."""
+        """Returns a dict of all attributes."""
 
     def __repr__(self) -> str: ...
 
 class Stats:
-    """Statistics of a loader's stages since it started."""
+    """Statistics of a loader since its first batch was requested."""
 
     @property
     def seconds(self) -> float:
@@ -317,117 +327,135 @@ class Stats:
 
     @property
     def process(self) -> StageStats:
-        """The stage that decodes and transforms."""
+        """The stage that decodes and transforms images."""
 
     @property
     def consumer(self) -> StageStats:
-        """The user's loop, which is busy with a batch or waits for the next one."""
+        """The user's loop, which processes a batch or waits for the next batch."""
 
     @property
     def tolerated(self) -> int:
-        """Number of ignored oddities in images."""
+        """
+        Number of ignored defects in image files, such as extra bytes between JPEG markers.
+        """
 
     @property
     def slots_lent(self) -> int:
-        """Number of batches that the user holds."""
+        """Number of batches that the user still references."""
 
     @property
     def read_backend(self) -> str:
         """
-        The backend used so far: 'io_uring', 'pread' (threads) or 'io_uring and pread'; empty before the first batch and after `close`.
+        The method of reading: 'io_uring', 'pread' (with threads) or 'io_uring and pread'. Empty before the first batch and after `close`.
         """
 
     @property
     def reads_at_once(self) -> int:
         """
-        Current number of simultaneous reads by threads. io_uring has its own limit.
+        Number of reads that threads may run at the same time. This number grows if storage is slow. io_uring has a separate limit.
         """
 
     @property
     def limit(self) -> str:
         """
-        The slowest stage, for which the other stages wait: 'fetch', 'process' or 'consumer'.
+        The bottleneck: 'fetch', 'process' or 'consumer'. This stage is busy for the largest fraction of its time. Empty before the first batch.
         """
 
     def as_dict(self) -> dict[str, Any]:
         """
-        Returns all attributes by name, with each stage as a dict, for JSON and loggers.
+        Returns a dict of all attributes, for JSON and loggers. Each stage is also a dict.
         """
 
     def __repr__(self) -> str: ...
 
     def __str__(self) -> str:
-        """Returns a table with one line for each stage and one for the loader."""
+        """Returns a table with a line for each stage and a line of totals."""
 
 class Loader:
     def __init__(self, data: Container, values: dict[str, Any], shuffle: Shuffle, weights: Weights | None, fed: str, rank: int, world_size: int, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], fields: Sequence[str] = ['image', 'label']) -> None: ...
 
     def begin(self) -> int:
-        """Begins the next epoch; returns the `turn` of this pass, for `next`."""
+        """
+        Begins the next epoch. Returns a number that `next` requires as `turn`.
+        """
 
     def next(self, turn: int, taken: list[tuple[Array | list[Array] | list[bytes], ...]]) -> bool:
         """
-        Appends the next batch to `taken`; returns False at the end of the epoch. A ragged column is a list. (A returned batch would be lost if a signal handler raised an exception on return.)
+        Appends the next batch, a tuple of columns, to `taken`. Returns False at the end of the epoch. A ragged column is a list with an item for each row. The batch is not returned, because an exception from a signal handler would discard a returned value.
         """
 
     def set_epoch(self, epoch: int) -> None: ...
 
     def state(self) -> str:
-        """Returns the state as JSON."""
+        """Returns the state from which the loader can resume, as JSON."""
 
     def restore(self, json: str) -> None: ...
 
     def reshard(self, rank: int, world_size: int) -> None:
         """
-        Changes the rank and the world size for the next batches; restarts the feed.
+        Changes the rank and the world size from the next batch on. If batches were passed to `feed`, discards them and increases `feeds`.
         """
 
     def at_end(self) -> bool:
-        """Whether the next result is the end of the epoch."""
+        """Returns whether the next call of `next` ends the epoch."""
 
     def size(self) -> int:
-        """Number of batches in an epoch; 0 for a fed order."""
+        """
+        Returns the number of batches in an epoch, or 0 if the order comes from `feed`.
+        """
 
     def batches_left(self) -> int:
-        """Number of batches left in the epoch. StateError for a fed order."""
+        """
+        Returns the number of batches left in the epoch. Raises StateError if the order comes from `feed`.
+        """
 
     def life(self) -> str:
-        """Whether the loader's threads were started, and in which process."""
+        """
+        Returns the state of the loader's threads: 'not started', 'started' or 'started in another process'.
+        """
 
     def bad_records(self, since: int) -> list[BadRecord]: ...
 
     def feed(self, records: Sequence[int], ends_epoch: bool) -> None:
-        """Passes the next batch of the user's sampler to the core."""
+        """
+        Appends a batch, given by the indices of its records, to the order that a sampler defines. `ends_epoch` marks the last batch of an epoch.
+        """
 
     def end_feed(self) -> None:
-        """Tells the core that the order passed to `feed` has no more batches."""
+        """Marks the end of the order, after the last call of `feed`."""
 
     def feeds(self) -> int:
         """
-        Number of times that the feed has started. When it changes, the feed must continue from `progress`.
+        Returns a number that increases when the core discards the batches that were passed to `feed`. The caller must then pass them to `feed` again, starting at `progress`.
         """
 
     def reserve(self, rows: int) -> None:
-        """Makes room for batches of up to `rows` rows, and restarts the feed."""
+        """
+        Allows batches of up to `rows` rows. Discards the batches that were passed to `feed`, and increases `feeds`.
+        """
 
     def progress(self) -> tuple[int, int]:
-        """Epoch and position of the next batch to return."""
+        """
+        Returns the epoch of the next batch, and the position of its first sample in that epoch.
+        """
 
     def stats(self) -> Stats: ...
 
     def warnings(self) -> list[str]:
-        """Returns the warnings since the last call."""
+        """Returns the warnings that the core issued since the last call."""
 
     def stop(self) -> None:
-        """Ends all threads."""
+        """Ends all threads of the loader."""
 
 def pack_options() -> list[tuple[str, str, Any, str, str]]:
     """
-    Returns (name, kind, default, bounds, meaning) of each option of `pack`.
+    Returns a tuple (name, kind, default, bounds, meaning) for each option of `pack`.
     """
 
 def image_options() -> list[tuple[str, str, Any, str, str]]:
-    """As `pack_options`, for the image options of `im2rec`."""
+    """
+    Returns a tuple (name, kind, default, bounds, meaning) for each image option of `im2rec`.
+    """
 
 def progress_line(verb: str, things: str, done: int, total: int, seconds: float) -> str: ...
 
@@ -467,7 +495,7 @@ def open_input_split(uri: bytes, type: str, part: int, nsplit: int, index_uri: b
 
 def record_parameters(detection: bool) -> list[tuple[str, str, Any, str, str]]:
     """
-    Returns (name, kind, default, bounds, meaning) of each parameter of a record iterator.
+    Returns a tuple (name, kind, default, bounds, meaning) for each parameter of an MXNet record iterator.
     """
 
 class RecordIter:
@@ -475,24 +503,24 @@ class RecordIter:
 
     def next(self, taken: list[tuple[Array, Array, Array, int]]) -> bool:
         """
-        Appends data, label, index and pad to `taken`; returns False at the end of the epoch.
+        Appends the next batch, as (data, label, index, pad), to `taken`. Returns False at the end of the epoch.
         """
 
     def reset(self) -> None: ...
 
     def described(self, name: str) -> tuple[str, tuple[int, ...]]:
-        """Returns the element type and shape of a column."""
+        """Returns the dtype and the shape of the batch column `name`."""
 
     @property
     def records(self) -> int:
-        """Number of records in the part."""
+        """Number of records in the part of the data that this iterator reads."""
 
     def stats(self) -> Stats: ...
 
     def stop(self) -> None: ...
 
 class FfrecordReader:
-    """Reads FFRecord files in batches."""
+    """Reads the records of FFRecord files."""
 
     def read(self, indices: list[Any]) -> list[NDArray[numpy.uint8]]: ...
 
@@ -522,7 +550,9 @@ class FfrecordReader:
 def open_ffrecord(uris: Sequence[bytes], options: dict[str, Any], check_data: bool = True) -> FfrecordReader: ...
 
 def reader_options() -> list[tuple[str, str, Any, str, str]]:
-    """Returns (name, kind, default, bounds, meaning) of each option."""
+    """
+    Returns a tuple (name, kind, default, bounds, meaning) for each option of FfrecordReader.
+    """
 
 class FfrecordWriter:
     """Writes an FFRecord file."""
@@ -547,7 +577,7 @@ def create_ffrecord(uri: bytes, records: int | None) -> FfrecordWriter: ...
 def packed_entries(last_record: Any, records: int) -> collections.OrderedDict[str, Any]: ...
 
 class RecordioReader:
-    """Reads the payloads of a RecordIO file."""
+    """Reads the records of a RecordIO file."""
 
     def next(self) -> bytes | None: ...
 
@@ -560,7 +590,7 @@ class RecordioReader:
 def open_recordio(uri: bytes) -> RecordioReader: ...
 
 class RecordioWriter:
-    """Writes a RecordIO file and its index."""
+    """Writes a RecordIO file and, if requested, its index."""
 
     def append(self, payload: Any) -> int: ...
 
@@ -581,4 +611,4 @@ def list_extensions() -> list[str]: ...
 def make_lists(prefix: str, root: str, extensions: Sequence[str], recursive: bool, shuffle: bool, chunks: int, train_ratio: float, test_ratio: float, overwrite: bool) -> tuple[list[str], list[str], int]: ...
 
 def cli_main(argv: list[str]) -> int:
-    """Runs the `fuelrail` command; returns its exit code."""
+    """Runs the `fuelrail` command and returns its exit code."""

@@ -29,18 +29,18 @@ _NAMES = {option.name for option in PACK_OPTIONS}
 
 @dataclass(frozen=True)
 class PackedFile:
-    """A file that was written."""
+    """An output file of a packing, merging or conversion job."""
 
     path: str
     records: int
     bytes: int
     was_there: bool = False
-    """Whether an earlier run made the file, and `resume` kept it."""
+    """Whether `resume` kept this file from an earlier run."""
 
 
 @dataclass(frozen=True)
 class PackFailure:
-    """An image that was skipped."""
+    """An image that could not be packed and was skipped."""
 
     path: str
     reason: str
@@ -53,10 +53,11 @@ class PackReport:
     files: tuple[PackedFile, ...]
     failures: tuple[PackFailure, ...]
     report: str | None
-    """Path of the file that lists the failures, one JSON object per line; None if nothing failed.
+    """Path of the file that lists the failures, with one JSON object per line, or None if no image
+    failed.
     """
     unassigned: int = 0
-    """Number of images that the split assigns to no part."""
+    """Number of images in no part, if the fractions of the split add up to less than 1."""
 
 
 @suggests_options
@@ -82,57 +83,57 @@ def pack(
 ) -> PackReport:
     """Packs images into a RecordIO or an FFRecord file.
 
-    source: a folder with one sub-folder per class, or a list. In a folder, names that begin with a
-        dot are skipped. Each line of a `.lst` has an id, labels and a path, separated by tabs. A
-        `.csv` or `.tsv` has the columns `path` and `label`, named in its first row; its ids are the
-        row numbers. The labels of a list are numbers or class names. Without `classes`, they are
-        class names if the first label is a word; with `classes`, they are class names if any label
-        is a word or one of `classes`.
+    source: a folder with one sub-folder per class, or a list file. In a folder, names that begin
+        with a dot are skipped. Each line of a `.lst` file has an id, labels and a path, separated
+        by tabs. The first row of a `.csv` or `.tsv` file names the columns, which must include
+        `path` and `label`; the ids are the row numbers. The labels of a list are numbers or class
+        names. Without `classes`, they are class names if the first label is a word. With `classes`,
+        they are class names if any label is a word or one of `classes`.
     output: the file to write. `X.rec` is a RecordIO file, with the index `X.idx` and the sidecar
         `X.rec.frx` beside it. `X.ffr` is an FFRecord file of the same records, with the sidecar
         `X.ffr.frx` beside it. With `split`, each part is a file: X_<name>.rec or X_<name>.ffr.
-    resize: length of the shorter side, 1 to 32,768 pixels; smaller images are not enlarged.
-        Default: no resizing.
-    quality: JPEG quality of encoded images, 1 to 100. If given, every image is encoded. Default: 95
-        for the images that `resize` shrinks; without `resize` and `quality`, the files' bytes are
-        stored unchanged.
+    resize: length of the shorter side after resizing, 1 to 32,768 pixels. Smaller images are not
+        enlarged. Default: no resizing.
+    quality: JPEG quality, 1 to 100. If given, every image is encoded as JPEG. Default: 95. If only
+        `resize` is given, JPEG files that are small enough are stored unchanged. If neither option
+        is given, all files are stored unchanged.
     verify_images: reads the header of each file that is stored unchanged, to find invalid images.
         Default: True.
     decode: decodes every image before it is stored, to find damage beyond the header. Images that
         are encoded again are always decoded. Default: False.
-    split: maps the name of each part to its fraction, as in `Dataset.split`. A name consists of
-        letters, digits, `_`, `-` and `.`.
+    split: the name and the fraction of each part, for example {"train": 0.9, "val": 0.1}, as in
+        `Dataset.split`. A name consists of letters, digits, `_`, `-` and `.`.
     seed: seed of the split, 64 bits. Default: 0.
     nsplit: number of parts, X.part000.rec and so on. Each part has consecutive images, and the
-        sizes of the parts differ by at most one image. The parts get their names one by one, and
-        keep them if a later part fails; `merge` joins them. Cannot be combined with `split`.
-        Default: 1, one file.
-    part: makes only this one of the `nsplit` parts, counted from 0, so that several machines can
+        sizes of the parts differ by at most one image. `merge` joins the parts. Cannot be combined
+        with `split`. Default: 1, one file.
+    part: makes only this part of the `nsplit` parts, counted from 0, so that several machines can
         share the work. Default: all parts.
-    root: the folder that a list's paths are relative to. Default: the list's own folder.
-    classes: the class names, ordered by label, so that several files use the same numbers: a list
-        (`fuelrail.open("train.rec").classes`), or the path of a packed file, a folder, or a text
-        file with a name on each line. A folder or a list need not have all of these classes, but
-        any other class is an error, whatever `max_errors` is. Numeric labels must be indices in
-        `classes`. Default: the names of the folders, or of the list, ordered by code point.
+    root: the folder for the relative paths in a list. Default: the folder of the list.
+    classes: the class names, ordered by label. With the same `classes`, several files use the same
+        labels. Pass a list (`fuelrail.open("train.rec").classes`), or the path of a packed file, a
+        folder, or a text file with one name per line. The source may lack some of these classes,
+        but any other class is an error, regardless of `max_errors`. Numeric labels must be indices
+        in `classes`. Default: the names of the folders or the class names in the list, sorted by
+        code point.
     max_errors: number of unreadable images that may be skipped, as an int, or their fraction, as a
-        float from 0 to 1. If more images are unreadable, packing fails after checking all images,
-        and `<output>.errors.jsonl` lists the unreadable ones, up to 10,000. Default: 0.
+        float from 0 to 1. If more images are unreadable, packing fails after checking all images.
+        `<output>.errors.jsonl` lists up to 10,000 unreadable images. Default: 0.
     overwrite: replaces an existing output. If False, an existing output, index or sidecar causes an
         IoError. Default: False.
-    resume: resumes the work of a killed or failed run of the same job, if it left unfinished files.
-        If this run fails, it keeps its unfinished files for the next run. The result is, byte for
-        byte, that of an uninterrupted run, provided that the images have not changed. An existing
-        output is compared with the result, image by image, and is kept if they are equal. An
-        existing output that differs, or that is beside a different job's unfinished files, causes
-        an IoError. If False, unfinished files are replaced, and a failed run leaves none. Default:
-        False.
-    threads: number of threads that read, decode and encode. Default: one for each processor that
-        this process may use. The result is the same for any number of
-        threads.
+    resume: continues the work of a killed or failed run of the same job, if that run left
+        unfinished files. If this run fails, it keeps its unfinished files for the next run. If the
+        images have not changed, the result is, byte for byte, that of an uninterrupted run. An
+        existing output is compared with the result, image by image, and is kept if they are equal.
+        If they differ, or if the unfinished files beside an existing output belong to a different
+        job, an IoError is raised. If False, unfinished files are replaced, and a failed run leaves
+        none. Default: False.
+    threads: number of threads that read, decode and encode. The result does not depend on this
+        number. Default: one for each processor that this process may use.
     progress: a function that is called with a PackProgress, at most ten times a second and at the
-        end. If it raises an exception, the packing ends and, without `resume`, leaves no unfinished
-        file. False: show nothing. Default: show a line on standard error if that is a terminal.
+        end. If it raises an exception, the packing ends, and leaves no unfinished file unless
+        `resume` is True. False shows nothing. Default: a line on standard error, if that is a
+        terminal.
         With tqdm:
 
         >>> with tqdm.tqdm(unit="image") as bar:
@@ -141,14 +142,16 @@ def pack(
         ...         bar.update(progress.done - bar.n)
         ...     report = fuelrail.pack("photographs", "packed.rec", progress=show)
 
-    Files get their final names only when all of them are complete; with `nsplit`, each file gets
-    its name when it is complete. A FuelrailWarning reports problems that do not stop the packing:
-    files that are not images, names that begin with a dot, repeated ids. Errors: NotFoundError if
-    the source does not exist; InvalidArgumentError and ArgumentTypeError for an invalid option, and
-    for a folder that is not in `classes`; IoError, also if another job is writing the output;
-    CorruptError for a source that has no images, or none in the expected places, for an invalid
-    list, for a class in a list that is not in `classes`, and if more images fail than `max_errors`
-    allows.
+    Output files get their names together, when all of them are complete. With `nsplit`, each part
+    gets its name when it is complete, and keeps it if a later part fails. A FuelrailWarning reports
+    problems that do not stop the packing: files that are not images, names that begin with a dot,
+    repeated ids.
+
+    Errors: NotFoundError if the source does not exist. InvalidArgumentError and ArgumentTypeError
+    for an invalid option. InvalidArgumentError for a folder that is not in `classes`. IoError if
+    reading or writing fails, or if another job is writing the output. CorruptError for a source
+    without images, or without images in the expected places; for an invalid list; for a class in a
+    list that is not in `classes`; and if more images fail than `max_errors` allows.
     """
     given = {name: value for name, value in locals().items() if name in _NAMES}
     options = {
@@ -174,30 +177,32 @@ def merge(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> PackedFile:
-    """Merges record files of the same format into one file: the parts of one job, or any other
-    files.
+    """Merges record files of the same format, such as the parts of one job, into one file.
 
     output: the file to write. Its name has the same extension as the sources, `.rec` or `.ffr`.
     sources: the files, in the order of their records in the output.
     overwrite: replaces an existing output. If False, an existing output, index or sidecar causes an
         IoError. Default: False.
-    progress: a function that is called with a PackProgress that counts records, at most ten times a
-        second and at the end. If it raises an exception, the merging ends and leaves no file.
-        False: show nothing. Default: show a line on standard error if that is a terminal.
+    progress: a function that is called with a PackProgress, which counts records, at most ten times
+        a second and at the end. If it raises an exception, the merging ends and leaves no file.
+        False shows nothing. Default: a line on standard error, if that is a terminal.
 
-    Records are copied unchanged, and the sources' checksums, if any, are verified. Indexes and
-    sidecars are merged too: merging the parts of `pack(..., nsplit=n)` gives, byte for byte, the
-    file that `pack` makes without `nsplit`. It is an error if the files have different class names,
-    if a file is listed twice, or if two files share a key. A record's key is its key in the index,
-    or else the image's id, or else the record's number. If a file's keys are only its record
-    numbers 0, 1, 2, ..., and an earlier file already uses one of them, the later file's records are
-    renumbered. Image files packed by separate jobs usually share ids and cannot be merged; open
-    them together instead. Memory: the size of the longest record, plus at most 52 bytes for each
-    record.
+    Records are copied unchanged. Checksums in the sources are verified. Indexes and sidecars are
+    merged too. Merging the parts of `pack(..., nsplit=n)` gives, byte for byte, the file that
+    `pack` makes without `nsplit`.
+
+    Merging fails if the files have different class names, if a file is listed twice, or if two
+    files share a key. A record's key is the key in the file's index. Without an index, it is the
+    image's id, or the record's number if the image has no id. If the keys of a file are only its
+    record numbers 0, 1, 2, ..., and an earlier file already uses one of them, the file's records
+    are renumbered. Image files packed by separate jobs usually share ids and cannot be merged. Open
+    them together instead, with `fuelrail.open([...])`. Memory: the size of the longest record, plus
+    at most 52 bytes for each record.
 
     The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
-    for invalid names and options; NotFoundError; IoError; CorruptError and TruncatedError for a
-    damaged source; UnsupportedError for a source whose sidecar has a section that cannot be merged.
+    for invalid names and options. NotFoundError if a source does not exist. IoError if reading or
+    writing fails. CorruptError and TruncatedError for a damaged source. UnsupportedError for a
+    source with a sidecar section that cannot be merged.
     """
     if isinstance(sources, (str, bytes, os.PathLike)) or not isinstance(sources, Sequence):
         raise ArgumentTypeError(
@@ -212,7 +217,7 @@ def merge(
 
 
 def pack_report(call: Callable[[list[str]], dict[str, Any]]) -> PackReport:
-    """Calls `call` with a list for its warnings, issues these warnings, and returns the report."""
+    """Runs `call`, issues the warnings that it appends to its argument, and returns the report."""
     with CoreWarnings() as said:
         result = call(said)
     return PackReport(

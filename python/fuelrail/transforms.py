@@ -1,11 +1,12 @@
-"""Transforms that a loader applies to every image; names and meanings are torchvision's.
+"""Transforms that a loader applies to every image. Most work like the torchvision
+transforms of the same name.
 
-Transforms may be listed in any order, except that Normalize must be last. Crops, pads, resizes and
-flips that come before all other transforms are planned from the image's header, and only the pixels
-that they need are decoded. All transforms work on 8-bit RGB, as torchvision's do on uint8 tensors.
-Random numbers depend only on (seed, epoch, position in the epoch, index in the list), not on
-threads. Sizes are ``int`` or ``(height, width)``. Arrays and tensors are accepted in place of
-numbers and lists.
+The order of the transforms is free, except that Normalize must be last. If a list begins with
+crops, pads, resizes and flips, only the pixels that they need are decoded. All transforms work on
+8-bit RGB, like torchvision's on uint8 tensors. The random numbers depend only on the seed, the
+epoch, the position in the epoch and the index of the transform in the list, not on the threads.
+Sizes are ``int`` or ``(height, width)``. Arrays and tensors are accepted instead of numbers and
+lists.
 
 Every constructor raises InvalidArgumentError for a value out of range and ArgumentTypeError for a
 value of the wrong type.
@@ -71,9 +72,10 @@ Native = (
 
 
 class Transform:
-    """Base class of all transforms: immutable, comparable, hashable and picklable.
+    """Base class of all transforms. They are immutable, comparable, hashable and picklable.
 
-    A subclass defined outside this module is refused, because the core does not know it.
+    Classes that users derive directly from Transform are rejected, because the C++ core does not
+    know them.
     """
 
     def __post_init__(self) -> None:
@@ -82,11 +84,11 @@ class Transform:
         _core.check_transforms([self.native()])
 
     _known: ClassVar[Any] = None
-    """The class of this module from which the transform was created."""
+    """The class in this module that implements the transform, or None for a user's own class."""
 
     def native(self) -> Native:
-        """Returns the core's object for this transform, with the same field names. Errors:
-        ArgumentTypeError for a class that the core does not know.
+        """Converts this transform to an object of the C++ core. Errors: ArgumentTypeError for a
+        class that the core does not know.
         """
         if self._known is None:
             raise _unknown("the transform", self)
@@ -125,10 +127,10 @@ def _checked(cls: type[T]) -> type[T]:
 class RandomResizedCrop(Transform):
     """Crops a random area with a random aspect ratio and resizes it to `size`.
 
-    scale: range of the crop's area, as a fraction of the image's area. ratio: range of the crop's
-    width / height. interpolation: "nearest", "bilinear" or "bicubic". antialias: whether the filter
-    widens when the image shrinks, as in Pillow. If ten tries find no crop that fits, the middle of
-    the image is cropped.
+    scale: (min, max) of the crop's area, as a fraction of the image's area. ratio: (min, max) of
+    the crop's width / height. interpolation: "nearest", "bilinear" or "bicubic". antialias: whether
+    to use a wider filter when the image shrinks, as in Pillow. If ten random crops do not fit into
+    the image, the largest central crop with a valid ratio is used.
     """
 
     size: int | Sequence[int]
@@ -141,7 +143,7 @@ class RandomResizedCrop(Transform):
 @_checked
 @dataclass(frozen=True)
 class CenterCrop(Transform):
-    """Crops the middle of the image; an image smaller than `size` is padded with black."""
+    """Crops the middle of the image. Pads an image smaller than `size` with black."""
 
     size: int | Sequence[int]
 
@@ -149,8 +151,8 @@ class CenterCrop(Transform):
 @_checked
 @dataclass(frozen=True)
 class Resize(Transform):
-    """Resizes to exactly (height, width). If `size` is one number, the shorter side gets that
-    length and the aspect ratio is kept. interpolation, antialias: as in RandomResizedCrop.
+    """Resizes the image to (height, width). If `size` is one number, resizes the shorter side to
+    this length and keeps the aspect ratio. interpolation, antialias: as in RandomResizedCrop.
     """
 
     size: int | Sequence[int]
@@ -168,7 +170,7 @@ class Resize(Transform):
 @_checked
 @dataclass(frozen=True)
 class ResizedCenterCrop(Transform):
-    """Resize(resize) followed by CenterCrop(size), the usual transforms for validation.
+    """Applies Resize(resize) and then CenterCrop(size), as is usual for validation.
 
     resize: length of the shorter side before the crop. Default: the larger of `size`'s height and
     width, divided by 0.875 and rounded (256 for 224). interpolation, antialias: as in
@@ -187,10 +189,10 @@ class Pad(Transform):
     """Adds margins to the image.
 
     padding: pixels on each side, or (left and right, top and bottom), or (left, top, right,
-    bottom). padding_mode: "constant", "edge" (repeats the edge pixel), "reflect" (mirrors without
-    repeating the edge pixel: 3 2 | 1 2 3) or "symmetric" (mirrors and repeats the edge pixel:
-    2 1 | 1 2 3). If the padding is wider than the image, mirroring repeats, as in numpy.pad.
-    fill: for "constant", a level from 0 to 255, or (red, green, blue).
+    bottom). padding_mode: "constant" (uses `fill`), "edge" (repeats the edge pixel), "reflect"
+    (mirrors without repeating the edge pixel: 3 2 | 1 2 3) or "symmetric" (mirrors and repeats the
+    edge pixel: 2 1 | 1 2 3). If the padding is wider than the image, mirroring repeats, as in
+    numpy.pad. fill: a grey level from 0 to 255, or (red, green, blue).
     """
 
     padding: int | Sequence[int]
@@ -203,10 +205,10 @@ class Pad(Transform):
 class RandomCrop(Transform):
     """Pads the image and crops `size` at a random place.
 
-    padding, fill, padding_mode: as in Pad; None means no padding. pad_if_needed: if True, an image
-    that is n pixels too narrow gets n more pixels on the left and n on the right, and an image that
-    is n pixels too short gets n more above and n below. By default, an image that is too small raises
-    InvalidArgumentError when it is loaded.
+    padding, fill, padding_mode: as in Pad. A padding of None (the default) adds no pixels.
+    pad_if_needed: if True, an image that is n pixels too narrow gets n more pixels on the left and
+    n on the right. An image that is n pixels too short gets n more at the top and n at the bottom.
+    If False (the default), loading an image that is too small raises InvalidArgumentError.
     """
 
     size: int | Sequence[int]
@@ -222,15 +224,15 @@ class RandomRotation(Transform):
     """Rotates the image counter-clockwise by a random angle.
 
     degrees: (min, max), or a number d for (-d, d). interpolation: "nearest" or "bilinear".
-    expand: whether the result is enlarged to hold the whole rotated image; to batch the results as
-    one array, add a crop or a Resize((height, width)) after it. center: (x, y) in pixels from the
-    upper left corner. Default: the middle; ignored with expand. fill: the colour outside the image,
-    as in Pad. padding_mode: "constant" to use `fill`, or "edge" to use the nearest pixel of the
-    image.
+    expand: if True, enlarges the result to show the whole rotated image. The results then differ in
+    size, so add a crop or a Resize((height, width)) to batch them as one array. center: (x, y) of
+    the rotation's centre, in pixels from the upper left corner. Default: the middle. It is ignored
+    if `expand` is True. fill: the colour outside the image, as in Pad. padding_mode: "constant"
+    uses `fill` outside the image, and "edge" uses the nearest pixel of the image.
 
-    Formula: as torchvision.transforms.functional.rotate on tensors. The image and a mask of ones
-    are sampled by affine_grid and grid_sample (align_corners=False, zeros outside). The result is
-    mask * (image - fill) + fill, rounded. "edge" is grid_sample's padding_mode="border".
+    The formula is that of torchvision.transforms.functional.rotate on tensors. The image and a mask
+    of ones are sampled by affine_grid and grid_sample (align_corners=False, zeros outside). The
+    result is mask * (image - fill) + fill, rounded. "edge" is grid_sample's padding_mode="border".
     Coordinates are rounded to 2**-16 pixels.
     """
 
@@ -245,13 +247,14 @@ class RandomRotation(Transform):
 @_checked
 @dataclass(frozen=True)
 class RandomAffine(Transform):
-    """Rotates clockwise, translates, scales and shears the image at random, keeping its size.
+    """Rotates clockwise, translates, scales and shears the image at random. Keeps the image's size.
 
-    degrees: (min, max), or a number d for (-d, d); 0 for no rotation. translate: the largest shifts
-    in either direction, as fractions of (width, height); shifts are whole pixels.
-    scale: (min, max). shear: in degrees, a number s for (-s, s) along x, or (min, max) along x, or
-    (min x, max x, min y, max y). interpolation, center, fill, padding_mode and the formula: as in
-    RandomRotation, with the matrix of torchvision.transforms.functional.affine.
+    degrees: (min, max), or a number d for (-d, d), or 0 for no rotation. translate: the largest
+    horizontal and vertical shifts, as fractions of the image's width and height. Shifts are rounded
+    to whole pixels. scale: (min, max) of the factor. shear: (min, max) of the angle along x in
+    degrees, or a number s for (-s, s), or (min x, max x, min y, max y). interpolation, center,
+    fill, padding_mode: as in RandomRotation. The formula is also that of RandomRotation, but with
+    the matrix of torchvision.transforms.functional.affine.
     """
 
     degrees: float | Sequence[float]
@@ -289,10 +292,12 @@ class ColorJitter(Transform):
     (max(0, 1 - x), 1 + x). hue: (min, max) of the shift, within [-0.5, 0.5] turns of the colour
     circle, or a number x for (-x, x). A property whose range is 0 or (1, 1) is not changed.
 
-    Formulas: torchvision.transforms.functional on uint8 tensors, every operation rounded to
-    float32, results clamped to [0, 255] and truncated. Brightness: factor * x. Contrast: factor * x
-    + (1 - factor) * mean of the image's grey. Saturation: factor * x + (1 - factor) * grey. Grey:
-    as in Grayscale. Hue: RGB to HSV by _rgb2hsv, shifted, and back by _hsv2rgb, times 255.999.
+    The formulas are those of torchvision.transforms.functional on uint8 tensors. Every operation is
+    rounded to float32. Results are clamped to [0, 255] and truncated. Brightness: factor * x.
+    Contrast: factor * x + (1 - factor) * (mean of grey over the image). Saturation: factor * x +
+    (1 - factor) * grey. Here, grey is the value that Grayscale computes. Hue: the pixel is
+    converted by torchvision's _rgb2hsv, shifted, converted back by _hsv2rgb, and multiplied by
+    255.999.
     """
 
     brightness: float | Sequence[float] = 0
@@ -304,7 +309,7 @@ class ColorJitter(Transform):
 @_checked
 @dataclass(frozen=True)
 class Grayscale(Transform):
-    """Sets all three channels to trunc(0.2989 red + 0.587 green + 0.114 blue), in float32.
+    """Sets all channels to trunc(0.2989 red + 0.587 green + 0.114 blue), computed in float32.
 
     The formula is torchvision's for tensors. Its constants sum to 0.9999, so white becomes 254.
     num_output_channels: must be 3, because images in a batch have three channels.
@@ -335,8 +340,8 @@ class RandomGrayscale(Transform):
 class Normalize(Transform):
     """Computes (x / 255 - mean) / std for each channel (red, green, blue) in float32.
 
-    It must be the last transform of a list. The result equals torchvision's ToTensor and Normalize
-    bit for bit.
+    Normalize must be the last transform in a list. The result is bit for bit that of torchvision's
+    ToTensor and Normalize.
     """
 
     mean: Sequence[float]
@@ -344,9 +349,7 @@ class Normalize(Transform):
 
 
 def native_list(transforms: Sequence[Transform] | None) -> list[Native]:
-    """Converts a list of transforms to the core's objects. The error for an invalid item names its
-    index.
-    """
+    """Converts transforms to objects of the C++ core. Errors name the index of an invalid item."""
     if transforms is None:
         return []
     if isinstance(transforms, (Transform, str)) or not isinstance(transforms, Sequence):
@@ -404,7 +407,7 @@ def _instead(name: str) -> str:
 
 
 def _owner(transform: object) -> str:
-    """Returns the name of the other library that a transform comes from, or ""."""
+    """Returns "albumentations", "kornia" or "torchvision" for their transforms, otherwise ""."""
     module = getattr(transform, "__module__", None)
     owner = module.partition(".")[0] if isinstance(module, str) else ""
     return owner if owner in ("albumentations", "kornia", "torchvision") else ""
@@ -454,7 +457,7 @@ def _numbers(option: str, values: Sequence[float], count: int) -> list[float]:
 
 
 def _margins(option: str, padding: int | Sequence[int]) -> list[int]:
-    """Returns (left, top, right, bottom)."""
+    """Converts `padding` to [left, top, right, bottom]."""
     sides = padding if isinstance(padding, tuple) else (padding,)
     if len(sides) not in (1, 2, 4):
         raise InvalidArgumentError(
@@ -475,7 +478,7 @@ def _color(option: str, fill: int | Sequence[int]) -> list[int]:
 
 
 def _angles(option: str, value: float | Sequence[float]) -> list[float]:
-    """Returns (min, max). A single number d means (-d, d)."""
+    """Converts `value` to [min, max]. A single number d becomes [-d, d]."""
     if isinstance(value, tuple):
         return _numbers(option, value, 2)
     most = real(option, value)
@@ -499,7 +502,7 @@ def _shear(option: str, value: float | Sequence[float]) -> list[float]:
     return [*_angles(option, value), 0.0, 0.0]
 
 
-# By field name: the function that reads the value, and the value that the default None means.
+# For each field name: the function that converts a value, and the value that replaces None.
 _READ: dict[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(("scale", "ratio", "translate", "center"), partial(_numbers, count=2)),
     **dict.fromkeys(("mean", "std"), partial(_numbers, count=3)),
