@@ -41,7 +41,7 @@ class RecordRangeError(OutOfRangeError, RuntimeError):
 
 
 class FileAccessError(IoError, RuntimeError):
-    """An operation of the operating system failed."""
+    """The operating system reported an error, for example for a read or a write."""
 
 
 class MissingFolderError(NotFoundError, RuntimeError):
@@ -49,9 +49,7 @@ class MissingFolderError(NotFoundError, RuntimeError):
 
 
 class FileNameError(InvalidArgumentError, AssertionError):
-    """A path is invalid. For example, it does not end with `.ffr`, or it is a directory instead of
-    a file.
-    """
+    """A path is invalid, for example because it does not end with `.ffr`, or is not a file."""
 
 
 class MissingFileError(NotFoundError, AssertionError):

@@ -41,12 +41,13 @@ _PICKLE_PROTOCOL = 4  # the protocol that FFRecord uses on the Python versions i
 
 
 def pack_folder(folder: Path, out_file: Path, verbose: bool = False) -> None:
-    """Packs all files in a folder and its subfolders into one `.ffr` file. `PackedFolder` reads it.
+    """Packs all files in a folder and its subfolders into one `.ffr` file, which `PackedFolder`
+    reads.
 
     Each file becomes one record. Folders are searched depth-first, and their entries are sorted by
     name. Links are followed. Large files are read in pieces to save memory.
 
-    verbose: print the number and the path of each file. Default: False.
+    verbose: print the number and the path of each file.
 
     Errors: FileNameError (also an AssertionError) if `folder` is not a folder or `out_file` does
     not end with `.ffr`; NotFoundError for a broken link; InvalidArgumentError if `out_file` is
@@ -90,10 +91,7 @@ def _check_outside(root: str, output: str) -> None:
 
 
 def _listed(folder: str, files: list[str], above: tuple[tuple[int, int], ...]) -> Structure:
-    """Returns the tree of the entries of `folder`, and appends the paths of its files to `files`.
-
-    above: the device and inode of each parent folder, to detect cycles of links.
-    """
+    """Returns the entries of `folder` as a tree, and appends the paths of its files to `files`."""
     status = os.stat(folder)
     here = (status.st_dev, status.st_ino)
     if here in above:
@@ -188,9 +186,8 @@ class PackedFolder(Closing):
     def read(self, fnames: Path | Sequence[Path]) -> Record | builtins.list[Record]:
         """Returns the bytes of one packed file, or a list with the bytes of several files.
 
-        fnames: a path, or a list or tuple of paths. The files of a list are read at once.
-
-        Errors: see `read_one`.
+        fnames: a path, or a list of paths. The files of a list are read at once. Errors: see
+        `read_one`.
         """
         if isinstance(fnames, (str, os.PathLike)):
             return self.read_one(fnames)
@@ -212,10 +209,9 @@ class PackedFolder(Closing):
         """Returns the names of the entries of a directory, in stored order.
 
         path: the directory. Default: the root.
-        list_file: include files. Default: True.
-        list_dir: include directories. Default: True.
+        list_file: include files. list_dir: include directories.
         recursive: also include the entries of subdirectories, as pathlib.Path objects relative to
-        `path`. Default: False.
+        `path`.
 
         Errors: MissingFileError if the directory does not exist, FileNameError if `path` is a file
         (both also AssertionErrors).
@@ -235,9 +231,7 @@ class PackedFolder(Closing):
         ]
 
     def exists(self, path: Path) -> bool:
-        """Returns whether the file or directory exists. A `..` in the path is treated as an
-        ordinary name.
-        """
+        """Returns whether the file or directory exists. `..` is treated as an ordinary name."""
         return self._find(path) is not None
 
     def is_file(self, path: Path) -> bool:
@@ -249,9 +243,7 @@ class PackedFolder(Closing):
         return isinstance(self._find(path), dict)
 
     def close(self) -> None:
-        """Closes the file. Methods that only use the names, such as `list` and `exists`, still
-        work.
-        """
+        """Closes the file. Methods that need only the names, such as `list`, still work."""
         self.reader.close()
 
     def __reduce__(self) -> Any:

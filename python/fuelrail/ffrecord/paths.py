@@ -28,8 +28,7 @@ def output_name(what: str, value: object) -> str:
 
 
 def input_names(fname: object) -> list[str]:
-    """Returns the paths of the `.ffr` files in `fname`, which is a file, a directory or a list of
-    files.
+    """Returns the `.ffr` files in `fname`, which is a file, a directory or a list of files.
 
     Checks that each local file exists, and that each name ends with `.ffr`.
     """

@@ -200,12 +200,12 @@ class FileReader(Closing):
     def verify(self, progress: Callable[[int], object] | None = None) -> list[DamagedRecord]:
         """Reads every record and verifies its checksum, even if `check_data` is False.
 
-        Returns the records that cannot be read or have a wrong checksum, in order. The list is
-        empty if all records are intact. Missing or extra bytes at the end of a file are reported as
-        damage of its last record, because the format does not store the size of the file.
+        Returns the records that cannot be read or have a wrong checksum, in order. Missing or extra
+        bytes at the end of a file are reported as damage of its last record, because the format
+        does not store the size of the file.
 
-        progress: called with the number of records checked so far. An exception that it raises ends
-        the verification.
+        progress: called with the number of records checked so far. If it raises an exception,
+        `verify` stops and raises the same exception.
 
         Errors: StateError after `close`.
         """
@@ -214,20 +214,17 @@ class FileReader(Closing):
     def get_offsets(self, file_index: int) -> numpy.typing.NDArray[numpy.int64]:
         """Returns the offsets of the records of one file, followed by the end of the last record.
 
-        file_index: an index into `fnames`. The result is a new int64 array of shape (n + 1,), where
-        n is the number of records in this file.
+        file_index: an index into `fnames`. The result is a new int64 array. For n records, its
+        shape is (n + 1,).
 
         Errors: RecordRangeError if `file_index` is out of range.
         """
         return self._core.offsets(self._file(file_index))
 
     def get_checksums(self, file_index: int) -> numpy.typing.NDArray[numpy.uint32]:
-        """Returns the CRC-32 of each record of one file.
+        """Returns the CRC-32 of each record of one file, as a new one-dimensional uint32 array.
 
-        file_index: an index into `fnames`. The result is a new uint32 array with one element per
-        record.
-
-        Errors: RecordRangeError if `file_index` is out of range.
+        file_index: an index into `fnames`. Errors: RecordRangeError for an index out of range.
         """
         return self._core.checksums(self._file(file_index))
 

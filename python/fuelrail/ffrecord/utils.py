@@ -39,14 +39,14 @@ def dump(
     for example bytes or arrays.
     fname: the path of the file if `nfiles` is 1, otherwise the path of a folder, which is created
     if necessary.
-    nfiles: the number of files. If it is more than 1, the files are named `PART_00000.ffr`,
-    `PART_00001.ffr` and so on. All have the same number of items, except that the last file may
-    have fewer. Each file is written by a separate process; at most 16 processes run at a time.
-    verbose: show the number of written items, with tqdm if it is installed. Default: False.
+    nfiles: the number of files. Several files are named `PART_00000.ffr`, `PART_00001.ffr` and so
+    on. All have the same number of items, except that the last file may have fewer. Each file is
+    written by a separate process; at most 16 processes run at a time.
+    verbose: show the number of written items, with tqdm if it is installed.
 
     With several files, a FuelrailWarning is issued if the items fill fewer than `nfiles` files.
-    Another is issued if the folder has other `.ffr` files, for example from an earlier call with
-    more files.
+    A warning is also issued if the folder has other `.ffr` files, for example from an earlier call
+    with more files.
 
     Errors: DumpError (also a RuntimeError), with the traceback of the process that failed (the
     files of this call are then removed); InvalidArgumentError if the dataset is empty and `nfiles`

@@ -82,9 +82,8 @@ def Resize(size: int | Sequence[int]) -> T.Resize:  # noqa: N802
 def ResizedCrop(size: int | Sequence[int]) -> T.RandomResizedCrop:  # noqa: N802
     """Crops a random part of the image and resizes it.
 
-    size: the new (width, height), or one number for both.
-
-    The part's position, area (0.08 to 1 of the image) and aspect ratio (3/4 to 4/3) are random.
+    size: the new (width, height), or one number for both. The part's position, area (0.08 to 1 of
+    the image) and aspect ratio (3/4 to 4/3) are random.
     """
     return T.RandomResizedCrop(_height_width(size))
 

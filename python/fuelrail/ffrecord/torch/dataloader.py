@@ -57,9 +57,9 @@ class _Begin:
 
 
 class _Epoch(Iterator[Any]):
-    """Wraps torch's iterator and reports each batch to the loader.
+    """torch's iterator, which also reports each batch to the loader.
 
-    torch's iterator keeps the workers alive, so the loader keeps no reference to the iterator.
+    The loader keeps no reference to this object, because it would keep the workers alive.
     """
 
     def __init__(self, loader: DataLoader, batches: Any, token: object) -> None:
@@ -232,7 +232,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Resumes at the step where `state` was saved. This applies only to the next epoch.
+        """Resumes the next epoch at the step where `state` was saved. Later epochs are complete.
 
         When the next epoch starts, the random generators (see `state_dict`) are reset to their
         saved states, and persistent workers are restarted. The sampler then draws the skipped
@@ -358,7 +358,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
 
 def _draws(sampler: Any) -> bool:
-    """Returns whether a sampler may use random numbers that depend on earlier epochs."""
+    """Returns whether the sampler's random numbers may depend on earlier epochs."""
     steady = (
         torch.utils.data.SequentialSampler,
         torch.utils.data.DistributedSampler,

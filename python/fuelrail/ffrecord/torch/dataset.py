@@ -62,10 +62,10 @@ class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
         return self[list(indices)]
 
     def process(self, indices: Sequence[int], data: list[Record]) -> Any:
-        """Converts the records of a batch to a list of samples. Subclasses define this method.
+        """Converts the records `data` of a batch to a list of samples. Subclasses define this
+        method.
 
         indices: the index of each record.
-        data: the records.
         """
         raise NotImplementedError("subclass Dataset and override `process`")
 
@@ -95,10 +95,8 @@ class ConcatDataset(Dataset):
     """Joins several datasets into one. For each batch, every dataset is called at most once."""
 
     def __init__(self, datasets: Iterable[Dataset]) -> None:
-        """datasets: one or more objects of the class `fuelrail.ffrecord.torch.Dataset`.
-
-        Errors: DatasetKindError (also an AssertionError) if `datasets` is empty or contains an
-        object of another class.
+        """Errors: DatasetKindError (also an AssertionError) if the list is empty, or if an item is
+        not a `fuelrail.ffrecord.torch.Dataset`.
         """
         self.datasets = list(datasets)
         if not self.datasets:

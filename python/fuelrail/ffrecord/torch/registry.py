@@ -15,14 +15,11 @@ class ReaderRegistry:
     """A base class that finds the FileReaders in an object's attributes.
 
     The search includes the items of lists, tuples, sets and dicts, and the attributes of nested
-    ReaderRegistry and PackedFolder objects. Each call of `ffreaders` searches the current
-    attributes.
+    ReaderRegistry and PackedFolder objects. It is repeated at each call of `ffreaders`.
     """
 
     def ffreaders(self) -> list[FileReader]:
-        """Returns all FileReaders that are found, without duplicates, in the order of the
-        attributes.
-        """
+        """Returns all FileReaders found, without duplicates, in the order of the attributes."""
         return list(_readers(self, set()))
 
 

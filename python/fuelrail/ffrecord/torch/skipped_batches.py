@@ -61,8 +61,7 @@ class SkippedBatches:
     """Skips the first `step` batches of a batch sampler. The batch sampler still draws these
     batches, so that the random numbers for the rest are the same as in a complete epoch.
 
-    Torch may call `iter` on this object twice for one epoch. These calls draw no random numbers,
-    because the batch sampler's own iterator is created only when the first batch is requested.
+    torch may call `iter` twice for one epoch. These calls draw no random numbers.
     """
 
     def __init__(self, batch_sampler: Any) -> None:

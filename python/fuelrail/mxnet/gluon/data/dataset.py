@@ -64,9 +64,8 @@ class Dataset:
         return _Chosen(self, range(begin, begin + size + (part < longer)))
 
     def sample(self, sampler: Iterable[int]) -> Dataset:
-        """Returns the items at the indices that `sampler` yields, in that order.
-
-        All indices are read from `sampler` now, not later.
+        """Returns the items at the indices that `sampler` yields, in that order. Reads all indices
+        now.
 
         Errors: OutOfRangeError (also an IndexError) for an index out of range; ArgumentTypeError
         for an index that is not an integer.
