@@ -1,10 +1,10 @@
-"""FFRecord's file format and API. A program that uses FFRecord only has to change its import.
+"""FFRecord's file format and API. A program written for FFRecord only needs to change its imports.
 
 >>> from fuelrail.ffrecord import FileReader, FileWriter
 >>> from fuelrail.ffrecord.torch import DataLoader, Dataset
 
 Records are NumPy arrays. To train on images in `.ffr` files, use `fuelrail.torch.DataLoader`, which
-reads, decodes and batches them natively.
+reads, decodes and batches images in native threads.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The errors of fuelrail.ffrecord. Each is both a fuelrail error and the error FFRecord raises.
+"""The errors of fuelrail.ffrecord. Programs that catch FFRecord's errors also catch these.
 
-FFRecord raises RuntimeError for every error in its C++ code, and AssertionError for invalid paths.
-So ``except RuntimeError`` still works, and so does ``except fuelrail.CorruptError``. The error text
-names the file and the position in it.
+FFRecord raises RuntimeError for all errors in its C++ code, and AssertionError for invalid paths.
+Each class here derives from one of these two, and from a class of `fuelrail.errors`. An error text
+names the file and, if known, the position in the file.
 """
 
 from __future__ import annotations
@@ -37,21 +37,19 @@ class TruncatedFileError(TruncatedError, RuntimeError):
 
 
 class RecordRangeError(OutOfRangeError, RuntimeError):
-    """A record or file index is out of range, or the writer already has all its `n` records."""
+    """A record index or a file index is out of range, or more than `n` records were written."""
 
 
 class FileAccessError(IoError, RuntimeError):
-    """An operation of the operating system failed."""
+    """The operating system reported an error, for example for a read or a write."""
 
 
 class MissingFolderError(NotFoundError, RuntimeError):
-    """The folder of the output file does not exist, or a file was removed while in use."""
+    """The folder of the output file does not exist, or a file was removed while it was in use."""
 
 
 class FileNameError(InvalidArgumentError, AssertionError):
-    """The name does not end with `.ffr`, no file is given, a directory is given instead of a file,
-    or a file instead of a directory.
-    """
+    """A path is invalid, for example because it does not end with `.ffr`, or is not a file."""
 
 
 class MissingFileError(NotFoundError, AssertionError):
@@ -68,9 +66,9 @@ _AS_ORIGINAL: dict[type[Error], type[Error]] = {
 
 
 def as_original(error: Error, path: str | None = None) -> Error:
-    """Converts an error to the class that users of FFRecord catch.
+    """Converts a fuelrail error to the corresponding class of this module.
 
-    path: the path of the new error if `error` has none.
+    path: the path to add if `error` does not have a path.
     """
     kind = _AS_ORIGINAL.get(type(error), type(error))
     return kind(

@@ -1,4 +1,4 @@
-"""Asks a file system whether it accepts unaligned direct reads."""
+"""Checks whether a file system accepts direct reads (O_DIRECT) at unaligned offsets."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _ASK = 0x80046664  # _IOR('f', 100, 4 bytes)
 
 
 def checkFsAlign(fd: FileDescriptorLike) -> bool:  # noqa: N802  the original's name
-    """Returns whether the file system of an open file accepts direct reads at any offset.
+    """Returns whether the file system of the open file `fd` accepts direct reads at any offset.
 
-    It asks the file system with a special ioctl. For ordinary file systems, which do not support
-    this ioctl, it returns False. fuelrail does not need the answer, because its direct reads
+    The function sends an ioctl that only special file systems support. If the ioctl fails, the
+    result is False. fuelrail does not need this function, because its own direct reads
     (`FileReader(direct_reads=True)`) are always aligned.
     """
     try:

@@ -1,4 +1,4 @@
-"""A folder packed into one FFRecord file."""
+"""Packs a folder into one FFRecord file, and reads the packed files."""
 
 from __future__ import annotations
 
@@ -41,17 +41,20 @@ _PICKLE_PROTOCOL = 4  # the protocol that FFRecord uses on the Python versions i
 
 
 def pack_folder(folder: Path, out_file: Path, verbose: bool = False) -> None:
-    """Packs all files in a folder and its subfolders into one `.ffr` file, for `PackedFolder`.
+    """Packs all files in a folder and its subfolders into one `.ffr` file, which `PackedFolder`
+    reads.
 
-    The files become records in depth-first order; the entries of each folder are sorted by name.
-    Links are followed. Files are read in pieces, so memory use does not depend on their size.
+    Each file becomes one record. Folders are searched depth-first, and their entries are sorted by
+    name. Links are followed. Large files are read in pieces to save memory.
+
     verbose: print the number and the path of each file.
 
-    Errors: FileNameError (also an AssertionError) if `folder` is not a folder or `out_file` is not
-    a `.ffr` name; InvalidArgumentError for an output inside the folder, a cycle of links, an entry
-    that is neither a file nor a folder, and more than 256 levels of folders; NotFoundError for a
-    broken link; MissingFolderError, FileAccessError (also RuntimeErrors); OSError for a file that
-    cannot be read. After an error, no output file is left.
+    Errors: FileNameError (also an AssertionError) if `folder` is not a folder or `out_file` does
+    not end with `.ffr`; NotFoundError for a broken link; InvalidArgumentError if `out_file` is
+    inside the folder, links form a cycle, an entry is neither a file nor a folder, or folders are
+    nested more than 256 levels deep; MissingFolderError and FileAccessError (both also
+    RuntimeErrors) if `out_file` cannot be written; OSError if a file cannot be read. If an error
+    occurs, no new file is created.
     """
     root = path_name("`folder`", folder)
     if not os.path.isdir(root):
@@ -71,7 +74,7 @@ def pack_folder(folder: Path, out_file: Path, verbose: bool = False) -> None:
 
 
 def _printable(name: str) -> str:
-    """Escapes characters that standard output cannot print, so that packing does not fail."""
+    """Escapes the characters that standard output cannot print."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     return name.encode(encoding, "backslashreplace").decode(encoding)
 
@@ -88,10 +91,7 @@ def _check_outside(root: str, output: str) -> None:
 
 
 def _listed(folder: str, files: list[str], above: tuple[tuple[int, int], ...]) -> Structure:
-    """Returns the entries of `folder`, and appends its files to `files`.
-
-    above: the device and inode of each folder that contains `folder`.
-    """
+    """Returns the entries of `folder` as a tree, and appends the paths of its files to `files`."""
     status = os.stat(folder)
     here = (status.st_dev, status.st_ino)
     if here in above:
@@ -120,7 +120,7 @@ def _listed(folder: str, files: list[str], above: tuple[tuple[int, int], ...]) -
 
 
 def _check_file(path: str) -> None:
-    """Rejects broken links, pipes (reading one would block) and devices (which may never end)."""
+    """Rejects broken links, and entries that are not regular files, such as pipes."""
     if os.path.isfile(path):
         return
     if os.path.islink(path) and not os.path.exists(path):
@@ -136,23 +136,27 @@ def _check_file(path: str) -> None:
 
 
 class PackedFolder(Closing):
-    """The files of a folder that `pack_folder` packed.
+    """Reads files from a folder that `pack_folder` packed.
 
     >>> fuelrail.ffrecord.pack_folder("photographs", "photographs.ffr")
     >>> with fuelrail.ffrecord.PackedFolder("photographs.ffr") as folder:
     ...     names = folder.list(recursive=True, list_dir=False)
     ...     first, second = folder.read(names[:2])
 
-    The last record stores the names of the files and folders as a pickle. A restricted parser
-    reads it and creates only dictionaries, names and numbers, so code in a file never runs.
+    The last record stores the names of the files and folders as a pickle. A restricted parser reads
+    the pickle. It creates only dictionaries, strings and integers, and never runs code from the
+    file.
     """
 
     def __init__(self, ffr_file: Names, check_data: bool = True) -> None:
-        """ffr_file, check_data: as for `FileReader`. If there are several files, the last record of
-        the last file has all names.
+        """Opens a packed folder and reads the names of its files.
 
-        Errors: those of `FileReader`; CorruptFileError (also a ValueError and a RuntimeError) if
-        the file is not a packed folder, or its pickle names a class.
+        ffr_file: the `.ffr` file, or a list of files, as for `FileReader`. If it is a list, the
+        last record of the last file must have the names.
+        check_data: verify checksums. Default: True.
+
+        Errors: the errors of `FileReader`; CorruptFileError (also a ValueError and a RuntimeError)
+        if the file is not a packed folder, or if its pickle refers to a Python class.
         """
         self.reader = FileReader(ffr_file, check_data)
         try:
@@ -162,14 +166,16 @@ class PackedFolder(Closing):
             raise
 
     def num_files(self) -> int:
-        """Returns the number of files."""
+        """Returns the number of packed files."""
         return self.reader.n - 1
 
     def read_one(self, fname: Path) -> Record:
-        """Returns the bytes of a file.
+        """Returns the bytes of a packed file as a one-dimensional uint8 array.
 
-        Errors: MissingFileError, FileNameError for a directory (both also AssertionErrors); those
-        of `FileReader.read`.
+        fname: the path of the file, relative to the packed folder.
+
+        Errors: MissingFileError if the file does not exist, FileNameError if the path is a
+        directory (both also AssertionErrors); the errors of `FileReader.read`.
         """
         return self.reader.read_one(self._record(fname))
 
@@ -178,9 +184,10 @@ class PackedFolder(Closing):
     @overload
     def read(self, fnames: Sequence[Path]) -> builtins.list[Record]: ...
     def read(self, fnames: Path | Sequence[Path]) -> Record | builtins.list[Record]:
-        """Returns the bytes of several files, read at once, or of one file if `fnames` is a path.
+        """Returns the bytes of one packed file, or a list with the bytes of several files.
 
-        Errors: as for `read_one`.
+        fnames: a path, or a list of paths. The files of a list are read at once. Errors: see
+        `read_one`.
         """
         if isinstance(fnames, (str, os.PathLike)):
             return self.read_one(fnames)
@@ -199,13 +206,15 @@ class PackedFolder(Closing):
         list_dir: bool = True,
         recursive: bool = False,
     ) -> builtins.list[Any]:
-        """Returns the names of a directory's entries, in stored order.
+        """Returns the names of the entries of a directory, in stored order.
 
-        path: the directory. Default: the root. list_file, list_dir: include files, include
-        directories. recursive: include the entries of subdirectories, each as a pathlib.Path
-        relative to `path`.
+        path: the directory. Default: the root.
+        list_file: include files. list_dir: include directories.
+        recursive: also include the entries of subdirectories, as pathlib.Path objects relative to
+        `path`.
 
-        Errors: MissingFileError; FileNameError if `path` is a file (both also AssertionErrors).
+        Errors: MissingFileError if the directory does not exist, FileNameError if `path` is a file
+        (both also AssertionErrors).
         """
         start = "" if path is None else path
         found = self._find(start)
@@ -234,7 +243,7 @@ class PackedFolder(Closing):
         return isinstance(self._find(path), dict)
 
     def close(self) -> None:
-        """Closes the file. The names can still be listed."""
+        """Closes the file. Methods that need only the names, such as `list`, still work."""
         self.reader.close()
 
     def __reduce__(self) -> Any:

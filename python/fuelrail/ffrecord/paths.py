@@ -1,4 +1,4 @@
-"""Checks the paths of FFRecord files. FFRecord checks them with assertions."""
+"""Checks the paths of FFRecord files. As in FFRecord, an invalid path raises an AssertionError."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def output_name(what: str, value: object) -> str:
 
 
 def input_names(fname: object) -> list[str]:
-    """Returns the paths of the files for `fname`, which is a file, a directory or a list of files.
+    """Returns the `.ffr` files in `fname`, which is a file, a directory or a list of files.
 
-    All files are checked.
+    Checks that each local file exists, and that each name ends with `.ffr`.
     """
     if isinstance(fname, (list, tuple)):
         names = [path_name("a file name", one) for one in fname]

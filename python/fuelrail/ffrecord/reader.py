@@ -52,36 +52,38 @@ class DamagedRecord:
 
     index: int
     error: str
-    """The file, the record's position in it, and the damage."""
+    """A text that names the file, the record's position in the file, and the damage."""
 
 
 class FileReader(Closing):
-    """Reads the records of one or more `.ffr` files, numbered across all files.
+    """Reads records of one or more `.ffr` files by index. Indices are counted across all files.
 
     >>> with fuelrail.ffrecord.FileReader("train.ffr") as reader:
     ...     first, last = reader.read([0, -1])
 
-    Records are one-dimensional, writable uint8 arrays that own their memory. Several threads may
-    read at once, and so may forked children. The memory of records that are no longer referenced
-    is reused for new records.
+    Records are one-dimensional, writable uint8 arrays that own their memory. Several threads and
+    forked processes may use the same reader at once. When a record is no longer referenced, its
+    memory is reused for new records.
     """
 
     @suggests_options_or({}, keywords(ReadKeywords, _OPTIONS, {}), _TEXT)
     def __init__(
         self, fname: Names, check_data: bool = True, **options: Unpack[ReadKeywords]
     ) -> None:
-        """Opens the files and reads their tables, which take 12 bytes of memory per record.
+        """Opens the files and reads their record tables, which take 12 bytes of memory per record.
 
-        fname: a file, a directory (all `.ffr` files in it, in the order of their names), or a list
-            or tuple of files.
-        check_data: verify the checksums of the tables now, and of every record when it is read.
-            Default: True.
+        fname: a file, a list or tuple of files, or a directory. A directory means all `.ffr` files
+            in it, sorted by name.
+        check_data: verify the checksums of the tables now, and the checksum of each record when it
+            is read. Default: True.
 
-        Errors: MissingFileError, FileNameError (also AssertionErrors); CorruptFileError,
-        TruncatedFileError, FileAccessError (also RuntimeErrors); ArgumentTypeError;
-        InvalidArgumentError for an invalid value of an option. If a file's table has no checksum,
-        as in files of FFRecord's first versions, a FuelrailWarning reports this each time the file
-        is opened; rewrite the file to stop the warning.
+        Errors: MissingFileError, FileNameError (both also AssertionErrors); CorruptFileError,
+        TruncatedFileError, FileAccessError (all also RuntimeErrors); ArgumentTypeError;
+        InvalidArgumentError for an invalid value of an option.
+
+        FFRecord's first versions wrote no checksum of the record table. Each time a file without
+        this checksum is opened, a FuelrailWarning is issued. To avoid the warning, rewrite the
+        file.
         """
         self._names = input_names(fname)
         self._check_data = switch("check_data", check_data)
@@ -105,7 +107,7 @@ class FileReader(Closing):
 
     @property
     def fnames(self) -> list[str]:
-        """The files, in the order of their records."""
+        """The paths of the files, in the order in which their records are numbered."""
         return list(self._names)
 
     @property
@@ -115,16 +117,16 @@ class FileReader(Closing):
 
     @property
     def read_backend(self) -> str:
-        """The backend for reads that miss the page cache: "io_uring" or "pread"."""
+        """The interface for reads of data that is not in the page cache: "io_uring" or "pread"."""
         return self._core.read_backend
 
     @property
     def closed(self) -> bool:
-        """Whether `close` was called."""
+        """Whether `close` has been called."""
         return self._closed
 
     def read_one(self, index: int) -> Record:
-        """Returns one record. A negative index counts from the end. Errors: as for `read`."""
+        """Returns one record. A negative index counts from the end. Errors: see `read`."""
         try:
             return self._core.read_one(index)
         except Error as error:
@@ -136,15 +138,17 @@ class FileReader(Closing):
                 self._warn()
 
     def read(self, indices: Sequence[int]) -> list[Record]:
-        """Returns the records at `indices`, in the order of `indices`.
+        """Returns a list of the records at `indices`, in the order of `indices`.
 
-        indices: a list, a tuple, a range, an array or a tensor of integers, of any length. Indices
-        may be repeated; negative indices count from the end. All records are requested at once:
-        adjacent records with one read, and records in the page cache without waiting.
+        indices: a list, tuple, range, array or tensor of integers. An index may occur several
+        times. Negative indices count from the end.
 
-        Errors: RecordRangeError; CorruptFileError, TruncatedFileError and FileAccessError for the
-        first record that failed; StateError after `close` (all also RuntimeErrors);
-        ArgumentTypeError.
+        All records are requested at once. Adjacent records are read together, and records in the
+        page cache are read without waiting.
+
+        Errors: RecordRangeError for an index out of range; CorruptFileError, TruncatedFileError or
+        FileAccessError for the first record that failed; StateError after `close` (all also
+        RuntimeErrors); ArgumentTypeError if an index is not an integer.
         """
         wanted = _index_list(indices)
         try:
@@ -165,7 +169,7 @@ class FileReader(Closing):
     @overload
     def __getitem__(self, index: slice | Sequence[int]) -> list[Record]: ...
     def __getitem__(self, index: int | slice | Sequence[int]) -> Record | list[Record]:
-        """Returns one record for an integer, or a list for a slice or a list of indices."""
+        """Returns one record for an integer, and a list for a slice or a list of indices."""
         if isinstance(index, slice):
             return self.read(range(self.n)[index])
         if integer(index) is not None:
@@ -176,7 +180,7 @@ class FileReader(Closing):
         return self.n
 
     def __iter__(self) -> Iterator[Record]:
-        """Iterates over all records in order, reading up to 64 records and 64 MiB at a time."""
+        """Iterates over all records in order. Reads up to 64 records and 64 MiB at a time."""
         begin = 0
         while begin < self.n:
             end = begin + self._core.run_of(begin, _READ_AHEAD, _READ_AHEAD_BYTES)
@@ -184,9 +188,9 @@ class FileReader(Closing):
             begin = end
 
     def validate(self) -> None:
-        """Verifies the checksums of the tables again. Does not read records.
+        """Verifies the checksums of the record tables again, without reading records.
 
-        Errors: CorruptFileError.
+        Errors: CorruptFileError if a checksum is wrong.
         """
         try:
             self._core.verify_tables()
@@ -194,27 +198,33 @@ class FileReader(Closing):
             raise as_original(error) from None
 
     def verify(self, progress: Callable[[int], object] | None = None) -> list[DamagedRecord]:
-        """Reads every record and checks its checksum, even if `check_data` is False.
+        """Reads every record and verifies its checksum, even if `check_data` is False.
 
-        Returns: the records that cannot be read or have a wrong checksum, in order; an empty list
-        for an intact file. Missing or extra bytes at the end of a file are reported as damage of
-        its last record, because the format does not store the file's size.
-        progress: called with the number of records checked so far. If it raises an exception, the
-        call ends with that exception.
+        Returns the records that cannot be read or have a wrong checksum, in order. Missing or extra
+        bytes at the end of a file are reported as damage of its last record, because the format
+        does not store the size of the file.
+
+        progress: called with the number of records checked so far. If it raises an exception,
+        `verify` stops and raises the same exception.
 
         Errors: StateError after `close`.
         """
         return [DamagedRecord(*found) for found in self._core.verify(progress)]
 
     def get_offsets(self, file_index: int) -> numpy.typing.NDArray[numpy.int64]:
-        """Returns the offset of each record of a file, followed by the end of the last record. The
-        array is int64, (n + 1,), and belongs to the caller. Errors: RecordRangeError.
+        """Returns the offsets of the records of one file, followed by the end of the last record.
+
+        file_index: an index into `fnames`. The result is a new int64 array. For n records, its
+        shape is (n + 1,).
+
+        Errors: RecordRangeError if `file_index` is out of range.
         """
         return self._core.offsets(self._file(file_index))
 
     def get_checksums(self, file_index: int) -> numpy.typing.NDArray[numpy.uint32]:
-        """Returns the CRC-32 of each record of a file. The array is uint32, (n,), and belongs to
-        the caller. Errors: RecordRangeError.
+        """Returns the CRC-32 of each record of one file, as a new one-dimensional uint32 array.
+
+        file_index: an index into `fnames`. Errors: RecordRangeError for an index out of range.
         """
         return self._core.checksums(self._file(file_index))
 

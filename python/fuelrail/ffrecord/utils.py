@@ -1,4 +1,4 @@
-"""Writes datasets to FFRecord files. The module is named as in FFRecord, so that imports work."""
+"""Writes datasets to FFRecord files. The module has the same name as in FFRecord."""
 
 from __future__ import annotations
 
@@ -27,27 +27,30 @@ _Tell: TypeAlias = Callable[[int], object]  # called with the number of newly wr
 
 
 class DumpError(StateError):
-    """A process failed to write its part."""
+    """A process of `dump` failed to write its file."""
 
 
 def dump(
     dataset: Sequence[Any], fname: str | os.PathLike[str], nfiles: int, verbose: bool = False
 ) -> None:
-    """Writes the items of a dataset to `.ffr` files. Items are bytes-like, such as bytes or arrays.
+    """Writes the items of a dataset to one or more `.ffr` files.
 
-    dataset: an object with a length and with items at the indices from 0.
-    fname: the name of the file if `nfiles` is 1, else the name of a folder.
-    nfiles: 1 = one file, `fname`. More than 1 = this number of files, `PART_00000.ffr`,
-    `PART_00001.ffr`..., in the folder `fname`, which is created if necessary. All files have the
-    same number of items, except that the last one may have fewer. A separate process writes each
-    file; at most 16 run at a time. A FuelrailWarning is issued if the items fill fewer than
-    `nfiles` files, or if the folder has other `.ffr` files, such as those of an earlier dump into
-    more files.
+    dataset: an object with `__len__` and `__getitem__`, such as a list. Its items are bytes-like,
+    for example bytes or arrays.
+    fname: the path of the file if `nfiles` is 1, otherwise the path of a folder, which is created
+    if necessary.
+    nfiles: the number of files. Several files are named `PART_00000.ffr`, `PART_00001.ffr` and so
+    on. All have the same number of items, except that the last file may have fewer. Each file is
+    written by a separate process; at most 16 processes run at a time.
     verbose: show the number of written items, with tqdm if it is installed.
 
-    Errors: DumpError (a RuntimeError), with the traceback of the process that failed (no file of
-    this call is left); InvalidArgumentError for an empty dataset if `nfiles` is above 1;
-    those of `FileWriter`.
+    With several files, a FuelrailWarning is issued if the items fill fewer than `nfiles` files.
+    A warning is also issued if the folder has other `.ffr` files, for example from an earlier call
+    with more files.
+
+    Errors: DumpError (also a RuntimeError), with the traceback of the process that failed (the
+    files of this call are then removed); InvalidArgumentError if the dataset is empty and `nfiles`
+    is above 1; the errors of `FileWriter`.
     """
     items = len(dataset)
     files = whole("nfiles", nfiles, least=1)
@@ -117,7 +120,7 @@ def _dump_parts(dataset: Sequence[Any], parts: list[tuple[str, int, int]], tell:
 
 
 def _identity(name: str) -> tuple[int, int, int] | None:
-    """Identifies the file that has this name; None if it does not exist."""
+    """Returns numbers that identify a file and its last change, or None if it does not exist."""
     try:
         status = os.stat(name)
     except FileNotFoundError:
@@ -138,10 +141,7 @@ def _warn_of_others(folder: str, parts: list[tuple[str, int, int]]) -> None:
 
 
 def _heard(ours: Connection, name: str) -> int | None:
-    """Returns the number of items that a process has written since its last message.
-
-    Returns None if the process has finished. Errors: DumpError.
-    """
+    """Receives the number of items that a process has just written, or None if it has finished."""
     try:
         said = ours.recv()
     except EOFError:  # it was killed
@@ -152,7 +152,7 @@ def _heard(ours: Connection, name: str) -> int | None:
 
 
 class _Told:
-    """Sends the progress of a process to its parent at intervals."""
+    """Sends the number of written items to the parent process at intervals."""
 
     def __init__(self, parent: Connection) -> None:
         self._parent = parent
@@ -192,7 +192,7 @@ def _dump_part(dataset: Sequence[Any], name: str, begin: int, end: int, tell: _T
 
 
 class _Lines:
-    """Prints progress without tqdm."""
+    """Prints the progress if tqdm is not installed."""
 
     def __init__(self, total: int) -> None:
         self._total = total

@@ -19,7 +19,7 @@ _PIECE_BYTES = 8 << 20
 
 
 class _BinaryFile(Protocol):
-    """A file as `open(name, "rb")` returns it, buffered or not."""
+    """A file opened for reading bytes, buffered or not."""
 
     def readinto(self, buffer: Any, /) -> int | None: ...
 
@@ -31,20 +31,27 @@ class FileWriter(Closing):
     ...     for i in range(3):
     ...         writer.write_one(str(i * i).encode())
 
-    The file gets its name only when it is complete, flushed to disk and closed. Until then, an
-    existing file of that name is kept. An exception inside `with` discards the new file. A writer
-    that is deleted without `close` closes the file if it has all `n` records; otherwise it discards
-    the file, with a ResourceWarning.
+    The new file appears under its name only when it is complete and flushed to disk. Until then, an
+    older file with the same name is kept. An exception inside the `with` block discards the new
+    file.
+
+    If a writer is deleted without `close`, the file is kept only if all `n` records were written.
+    Otherwise it is discarded, and a ResourceWarning is issued.
     """
 
     _native: _core.FfrecordWriter | None = None
 
     def __init__(self, fname: str | os.PathLike[str], n: int | None = None) -> None:
-        """fname: must end with `.ffr`. n: the number of records. None = the number is known
-        only at `close`, which may then have to move all written data once.
+        """Starts a new file.
 
-        Errors: FileNameError (also an AssertionError); InvalidArgumentError (a ValueError) for an
-        invalid `n`; MissingFolderError and FileAccessError (also RuntimeErrors); ArgumentTypeError.
+        fname: the path of the file. It must end with `.ffr`.
+        n: the number of records. Default: None, if the number is not known yet. In that case,
+        `close` may have to move all data once, because the record table is stored before the
+        records.
+
+        Errors: FileNameError (also an AssertionError); InvalidArgumentError (also a ValueError) for
+        an invalid `n`; MissingFolderError and FileAccessError (both also RuntimeErrors);
+        ArgumentTypeError.
         """
         self._name = output_name("`fname`", fname)
         self._n = None if n is None else _record_count(n)
@@ -59,7 +66,7 @@ class FileWriter(Closing):
 
     @property
     def n(self) -> int | None:
-        """The number of records given to the constructor; None if it was not given."""
+        """The number of records that was passed to the constructor, or None."""
         return self._n
 
     @property
@@ -69,13 +76,14 @@ class FileWriter(Closing):
         return self._count if core is None else core.records
 
     def write_one(self, buf: Any) -> None:
-        """Appends a record with all bytes of `buf`, a bytes-like object.
+        """Appends a record that contains all bytes of `buf`, a bytes-like object.
 
-        An array may have any shape, type and strides; its bytes are written in C order.
+        An array may have any shape, type and strides. Its bytes are written in C order.
 
-        Errors: RecordRangeError for more than `n` records (the writer can still be used);
-        FileAccessError; StateError after `close` and in a forked child (all also RuntimeErrors);
-        ArgumentTypeError if `buf` is not bytes-like.
+        Errors: RecordRangeError if the file already has `n` records; FileAccessError if the file
+        cannot be written; StateError after `close` or in a forked child (all also RuntimeErrors);
+        ArgumentTypeError if `buf` is not bytes-like. After a RecordRangeError, the writer can still
+        be used.
         """
         core = self._open()
         try:
@@ -91,11 +99,13 @@ class FileWriter(Closing):
             ) from error
 
     def write_file(self, file: _BinaryFile) -> None:
-        """Appends a record with the bytes of `file` from its position to its end.
+        """Appends a record that contains the bytes of `file` from its current position to its end.
 
-        `file` is read a few MiB at a time. If reading raises an exception, the writer discards its
-        own file. Errors: those of `write_one`; ArgumentTypeError if `file` has no `readinto`,
-        for example if it is a file name or was opened as text.
+        `file` is read a few MiB at a time. If reading raises an exception, the new `.ffr` file is
+        discarded.
+
+        Errors: the errors of `write_one`; ArgumentTypeError if `file` has no method `readinto`, for
+        example if it is a file name or was opened as text.
         """
         core = self._open()
         if not hasattr(file, "readinto"):
@@ -122,10 +132,11 @@ class FileWriter(Closing):
             raise
 
     def close(self) -> None:
-        """Writes the table and gives the file its name. Further calls do nothing.
+        """Completes the file, which then appears under its name. Further calls do nothing.
 
-        Errors: StateError (a RuntimeError) if fewer than `n` records were written; the missing ones
-        can still be written. FileAccessError, after which no new file exists.
+        Errors: StateError (also a RuntimeError) if fewer than `n` records were written, after which
+        the missing records can still be written; FileAccessError if the file cannot be written,
+        after which the new file is discarded.
         """
         if self._native is None:
             return

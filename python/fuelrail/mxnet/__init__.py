@@ -1,6 +1,6 @@
-"""MXNet's data API on fuelrail's engine: `recordio`, `io`, `gluon`, `image`, `im2rec`.
+"""MXNet's data API on fuelrail's engine. It has `recordio`, `io`, `gluon`, `image` and `im2rec`.
 
-The guide is docs/from_mxnet.md.
+docs/from_mxnet.md is the guide.
 """
 
 from __future__ import annotations

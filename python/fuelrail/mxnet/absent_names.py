@@ -1,6 +1,6 @@
-"""Errors for names of MXNet that fuelrail.mxnet does not have. Each error names a replacement.
+"""Raises errors for names of MXNet that fuelrail.mxnet does not have. The errors name replacements.
 
-The list is in docs/from_mxnet.md.
+docs/from_mxnet.md lists the replacements.
 """
 
 from __future__ import annotations
@@ -47,11 +47,13 @@ _INSTEAD: Mapping[str, str] = {
 
 
 def missing_from(module: str) -> Callable[[str], NoReturn]:
-    """Returns a `__getattr__` function for a module of fuelrail.mxnet. It raises for every name.
+    """Returns a `__getattr__` function for a module of fuelrail.mxnet. The function always raises.
 
-    Errors: AttributeError, so that `hasattr` returns False. Its text names the replacement if one
-    is known, or else the nearest existing name. `from module import name` discards this text.
-    There, the function raises an ImportError if it knows a replacement.
+    It raises an AttributeError, so that `hasattr` returns False. The error text names the
+    replacement if one is known, or else the most similar existing name.
+
+    Python discards the text of an AttributeError in `from module import name`. In this case, the
+    function raises an ImportError instead if a replacement is known.
     """
 
     def missing(name: str) -> NoReturn:

@@ -18,7 +18,7 @@ _AUTO = 9
 
 
 def _interpolation(interp: int, old: tuple[int, int], new: tuple[int, int]) -> int:
-    """Returns `interp`, or if it is 9, mx.image's choice for these sizes (height, width)."""
+    """Returns `interp`, but replaces 9 (automatic) by mx.image's choice for these sizes."""
     if interp != _AUTO:
         return interp
     if new[0] > old[0] and new[1] > old[1]:
@@ -31,23 +31,26 @@ def _interpolation(interp: int, old: tuple[int, int], new: tuple[int, int]) -> i
 def imresize(
     src: numpy.typing.NDArray[numpy.uint8], w: int, h: int, interp: int = 1
 ) -> numpy.typing.NDArray[numpy.uint8]:
-    """Resizes an image like `mx.image.imresize`. The pixels equal `cv2.resize`'s in OpenCV 4.8.
+    """Resizes an image like `mx.image.imresize`, with the same pixels as `cv2.resize` in OpenCV
+    4.8.
 
     Args:
-        src: uint8, (height, width, channels), with 1, 3 or 4 channels in any order.
+        src: the image, a uint8 array of shape (height, width, channels). It has 1, 3 or 4 channels
+            in any order.
         w: the new width, in pixels.
         h: the new height, in pixels.
-        interp: 0 nearest, 1 bilinear, 2 bicubic, 3 area averaging (bilinear when enlarging),
-            4 Lanczos over 8 x 8 pixels, 9 automatic: 2 if both sides grow, 3 if both shrink, else
-            1. MXNet's 10 (random) is not supported: draw a number and pass it. Default: 1.
+        interp: the interpolation. 0: nearest. 1: bilinear. 2: bicubic. 3: area averaging (bilinear
+            when enlarging). 4: Lanczos over 8 x 8 pixels. 9: automatic, which means 2 if both sides
+            grow, 3 if both sides shrink, and otherwise 1. MXNet's 10 (random) is not supported.
+            Default: 1.
 
     Returns:
-        uint8, (h, w, channels), in new memory.
+        A new uint8 array of shape (h, w, channels).
 
     Errors:
-        ArgumentTypeError: src is not an array of uint8. InvalidArgumentError: the shape of src is
-        invalid, w or h is 0, or interp is unknown. UnsupportedError: a side of src is longer than
-        2^20 pixels, unless interp is 0 or the size does not change.
+        ArgumentTypeError if src is not an array of uint8. InvalidArgumentError if the shape of src
+        is invalid, w or h is 0, or interp is unknown. UnsupportedError if a side of src is longer
+        than 2^20 pixels, unless interp is 0 or the size does not change.
     """
     pixels = numpy.ascontiguousarray(src)
     if pixels.dtype != numpy.uint8:

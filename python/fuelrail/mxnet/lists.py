@@ -1,4 +1,4 @@
-"""Image lists (`.lst`), as MXNet's `im2rec.py --list` writes them."""
+"""Writes image lists (`.lst` files) in the format of MXNet's `im2rec.py --list`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ class MadeLists(NamedTuple):
     """The result of `make_lists`."""
 
     paths: list[str]
-    """The paths of the lists, in the order of their rows."""
+    """The paths of the lists. The first list has the first rows, and so on."""
     labels: dict[str, int]
-    """With `recursive`, the label of each folder that has images, by its path below `root`."""
+    """The label of each folder that has images. The keys are paths relative to `root`. The dict is
+    empty unless `recursive` is True.
+    """
     images: int
-    """The number of images in the folder."""
+    """The number of images that were found."""
 
 
 @suggests_options
@@ -38,27 +40,31 @@ def make_lists(
     shuffle: bool = True,
     overwrite: bool = False,
 ) -> MadeLists:
-    """Writes lists of the images in a folder, byte for byte as `im2rec.py --list` writes them.
+    """Writes lists of the images in a folder. The lists are byte-identical to those of MXNet's
+    `im2rec.py --list`.
 
-    A row is `id TAB label TAB path below root`. Ids count from 0 in the order in which the images
-    are found.
+    A row has an id, a label and a path relative to `root`, separated by TABs. Ids count from 0 in
+    the order in which the images are found.
 
-    prefix: the lists are `PREFIX.lst`, `PREFIX_0.lst`, `PREFIX_train.lst`, `PREFIX_0_train.lst`...
+    prefix: the start of each path. The lists are `PREFIX.lst`, `PREFIX_0.lst`,
+    `PREFIX_train.lst`, `PREFIX_0_train.lst` and so on.
     root: the folder.
-    exts: the file name extensions of images, in upper or lower case.
-    chunks: the number of lists that the rows are divided into, `_0`, `_1`...
-    train_ratio, test_ratio: the fractions of each list that go into `_train.lst` and `_test.lst`.
-    The rest goes into `_val.lst`. If the two add up to 1, `_val.lst` is not written, and rows that
-    are left over because of rounding are in no list. If train_ratio is 1, the list is not split,
-    whatever test_ratio is.
-    recursive: include subfolders; each folder that has images gets its own label. Otherwise all
-    labels are 0.
-    shuffle: use the order of CPython's `random.seed(100); random.shuffle(rows)`.
-    overwrite: replace existing lists. By default, an IoError is raised if one of the lists exists,
-    and no list is written.
+    exts: the file extensions of images. Case is ignored. Default: .jpeg, .jpg and .png.
+    chunks: the number of chunks into which the rows are divided. If it is above 1, the names of the
+    lists contain `_0`, `_1` and so on. Default: 1.
+    train_ratio, test_ratio: the fractions of each chunk that are written to `_train.lst` and
+    `_test.lst`. The rest is written to `_val.lst`. If the ratios add up to 1, `_val.lst` is not
+    written, and rows that remain because of rounding are in no list. If train_ratio is 1 (default),
+    each chunk is one list, and test_ratio is ignored.
+    recursive: also search subfolders, and give each folder that has images its own label. By
+    default, subfolders are not searched and all labels are 0.
+    shuffle: shuffle the rows like `random.seed(100); random.shuffle(rows)` in CPython.
+    Default: True.
+    overwrite: replace existing lists. By default, an existing list raises an IoError, and no list
+    is written.
 
-    Errors: NotFoundError if the folder does not exist or has no image; InvalidArgumentError for a
-    number out of range and for a path that contains a TAB or a line end; ArgumentTypeError;
+    Errors: NotFoundError if the folder does not exist or has no images; InvalidArgumentError for a
+    number out of range, and for a path that contains a TAB or a line end; ArgumentTypeError;
     IoError.
     """
     if isinstance(exts, (str, bytes)) or not isinstance(exts, Sequence):

@@ -3,8 +3,7 @@
 >>> from fuelrail.mxnet.transforms import Brightness, Compose, Resize, ResizedCrop
 >>> augment = Compose([Resize(300), ResizedCrop(224), Brightness(0.1)])
 
-Each function returns a transform of `fuelrail.transforms`. A Compose accepts all transforms of
-`fuelrail.transforms`, and functions of pixels.
+Each function, such as `Resize`, returns a transform of `fuelrail.transforms`.
 """
 
 from __future__ import annotations
@@ -25,13 +24,16 @@ PixelFunction = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Compose:
-    """A sequence of functions and of transforms from this module or `fuelrail.transforms`.
+    """A sequence of transforms and functions that are applied to each image.
 
-    A function takes pixels as a uint8 array (height, width, channels): RGB, RGBA or grey. It
-    returns a uint8 array of any height and width, with 1, 3 or 4 channels; an array of shape
-    (height, width) is grey. It is called by one thread at a time, for the images in any order, and
-    must return the same result for the same image. An exception of the function ends the packing
-    and is raised unchanged, with a note that names the image.
+    The transforms are from this module or from `fuelrail.transforms`. A function gets the pixels of
+    one image, a uint8 array of shape (height, width, channels). The channels are RGB, RGBA or grey.
+    The function returns a uint8 array of any height and width, with 1, 3 or 4 channels. It may also
+    return a grey image of shape (height, width).
+
+    Only one thread at a time calls a function, but the images come in any order. So the function
+    must return the same result for the same image. If it raises an exception, packing stops and
+    raises the same exception, with a note that names the image.
 
     If a Normalize is included, `im2rec` and `np2rec` raise InvalidArgumentError, because an image
     file cannot store floats. Pass the Normalize to the loader that reads the file instead.
@@ -71,23 +73,25 @@ def flattened(item: object) -> list[T.Transform | PixelFunction]:
 def Resize(size: int | Sequence[int]) -> T.Resize:  # noqa: N802
     """Resizes an image.
 
-    size: the new length of the shorter side, with the aspect ratio kept, or (width, height).
+    size: (width, height), or the new length of the shorter side. With one length, the aspect ratio
+    is kept.
     """
     return T.Resize(_height_width(size))
 
 
 def ResizedCrop(size: int | Sequence[int]) -> T.RandomResizedCrop:  # noqa: N802
-    """Crops a random part of the image and resizes it to `size` x `size`, or to (width, height).
+    """Crops a random part of the image and resizes it.
 
-    The part's position, area (0.08 to 1 of the image) and aspect ratio (3/4 to 4/3) are random.
+    size: the new (width, height), or one number for both. The part's position, area (0.08 to 1 of
+    the image) and aspect ratio (3/4 to 4/3) are random.
     """
     return T.RandomResizedCrop(_height_width(size))
 
 
 def Brightness(brightness: float) -> T.ColorJitter:  # noqa: N802
-    """Multiplies the pixels by a random factor for each image.
+    """Multiplies all pixels of an image by a random factor.
 
-    The factor is from max(0, 1 - brightness) to 1 + brightness.
+    For each image, the factor is drawn between max(0, 1 - brightness) and 1 + brightness.
     """
     return T.ColorJitter(brightness=brightness)
 
@@ -95,8 +99,10 @@ def Brightness(brightness: float) -> T.ColorJitter:  # noqa: N802
 def Normalize(mean: float | Sequence[float], std: float | Sequence[float]) -> T.Normalize:  # noqa: N802
     """Converts each pixel value x to (x / 255 - mean) / std.
 
-    A single number applies to all three channels. Pass this transform to a loader
-    (`fuelrail.torch.DataLoader(..., transforms=[...])`), because an image file cannot store floats.
+    mean, std: one number for each of the three channels, or a single number for all channels.
+
+    Pass this transform to a loader (`fuelrail.torch.DataLoader(..., transforms=[...])`), because an
+    image file cannot store floats.
     """
     return T.Normalize(_for_each_channel(mean), _for_each_channel(std))
 

@@ -1,7 +1,7 @@
-"""FFRecord for PyTorch: datasets that read a whole batch at once, and a loader that can start in
-the middle of an epoch.
+"""FFRecord's API for PyTorch. Datasets read a whole batch at once, and the loader can start in the
+middle of an epoch.
 
-Importing the module does not change torch.
+Unlike FFRecord, this module does not patch torch.
 """
 
 from __future__ import annotations

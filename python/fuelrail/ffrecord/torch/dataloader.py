@@ -1,4 +1,4 @@
-"""torch's DataLoader, extended to start at any step of an epoch."""
+"""A subclass of torch's DataLoader that can start at any step of an epoch."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _STATE_KEYS = {"step", "order", "batches", "rng", "reuses", "epoch"}
 
 
 class StepError(InvalidArgumentError, AssertionError):
-    """The step is out of range, or the loader has no steps."""
+    """The step is out of range, or this loader does not support steps or saved states."""
 
 
 class _OneByOne:
-    """A sampler that wraps each index in a list."""
+    """A sampler that wraps each index of another sampler in a list."""
 
     def __init__(self, sampler: Any) -> None:
         self.sampler = sampler
@@ -49,17 +49,17 @@ class _Begin:
     """The state at the start of an epoch."""
 
     rng: list[torch.Tensor]
-    """The states of the loader's generators."""
+    """The states of the loader's random generators."""
     reuses: bool
     """Whether persistent workers were already running. Torch draws a seed only for new workers."""
     order: int | None = None
-    """The CRC-32 of the skipped batches, if the epoch is resumed."""
+    """The CRC-32 of the skipped batches in a resumed epoch, or None."""
 
 
 class _Epoch(Iterator[Any]):
-    """torch's iterator, with a count of the batches taken.
+    """torch's iterator, which also reports each batch to the loader.
 
-    torch's iterator keeps the workers alive, so the loader keeps no reference to it.
+    The loader keeps no reference to this object, because it would keep the workers alive.
     """
 
     def __init__(self, loader: DataLoader, batches: Any, token: object) -> None:
@@ -99,9 +99,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     >>> state = loader.state_dict()    # at any time; a new loader can resume from it
     >>> loader.load_state_dict(state)
 
-    A `fuelrail.ffrecord.torch.Dataset` gets the list of a batch's indices, and `collate_fn` gets
-    its result. Other datasets are read as in torch's DataLoader. Worker processes may use any start
-    method.
+    A `fuelrail.ffrecord.torch.Dataset` gets all indices of a batch in one call, and its result is
+    passed to `collate_fn`. Other datasets are read as in torch's DataLoader. Worker processes may
+    use any start method.
     """
 
     def __init__(
@@ -124,13 +124,16 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         skippable: bool = True,
         **torch_options: Any,
     ) -> None:
-        """All arguments except `skippable` are torch's. torch_options: torch's other arguments
-        (multiprocessing_context, pin_memory_device, in_order). prefetch_factor: ignored if
-        `num_workers` is 0. skippable: whether `set_step` and `state_dict` may be called, which
-        requires a `batch_size` or a `batch_sampler`.
+        """All arguments except `skippable` are those of torch's DataLoader.
 
-        Errors: StepError (also an AssertionError) if `skippable` is true and there is neither a
-        `batch_size` nor a `batch_sampler`; those of torch's DataLoader.
+        prefetch_factor: ignored if `num_workers` is 0.
+        skippable: support `set_step`, `state_dict` and `load_state_dict`. This requires a
+        `batch_size` or a `batch_sampler`. Default: True.
+        torch_options: torch's other arguments (multiprocessing_context, pin_memory_device,
+        in_order).
+
+        Errors: StepError (also an AssertionError) if `skippable` is True and the loader has neither
+        a `batch_size` nor a `batch_sampler`; the errors of torch's DataLoader.
         """
         if num_workers > 0:
             torch_options["prefetch_factor"] = prefetch_factor
@@ -171,15 +174,15 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._taken = 0
 
     def set_step(self, step: int) -> None:
-        """Skips the first `step` batches of every epoch that starts from now on, until a different
-        step is set. `len` does not count the skipped batches.
+        """Skips the first `step` batches of every later epoch, until another step is set.
 
-        The records of skipped batches are not read, but their indices are drawn. With the same
-        generator, the remaining batches are therefore those of the complete epoch. All batches may
-        be skipped.
+        The sampler still draws the indices of skipped batches, but their records are not read. So
+        the remaining batches are the same as in a complete epoch with the same generator. `len`
+        counts only the remaining batches, which may be 0.
 
-        Errors: StepError (also an AssertionError) unless 0 <= step <= the number of batches, and
-        for a loader that is not skippable; TypeError for datasets without a length.
+        Errors: StepError (also an AssertionError) if `step` is negative or above the number of
+        batches, or if the loader was created with `skippable=False`; TypeError if the dataset has
+        no length.
         """
         skipped = self._skippable()
         length = self._whole_length()
@@ -196,15 +199,16 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._resumed = None
 
     def state_dict(self) -> dict[str, Any]:
-        """Returns the state for `load_state_dict`: the number of batches taken in this epoch, and
-        the state of each random generator at the start of the epoch.
+        """Returns a state from which `load_state_dict` can resume.
 
-        The generators are the loader's `generator` and, if a sampler was passed, the sampler's
-        `generator`. If either has none, torch's global CPU generator is used in its place. If the
-        sampler has an `epoch`, like torch's DistributedSampler, the state includes it.
+        The state includes the number of batches taken in this epoch, and the states of the random
+        generators at the start of the epoch. These generators are the loader's `generator` and the
+        sampler's `generator`. If either is missing, torch's global CPU generator is used instead.
+        The state also includes the `epoch` of a sampler that has `set_epoch`, such as torch's
+        DistributedSampler.
 
-        Errors: StepError for a loader that is not skippable; TypeError for datasets without a
-        length.
+        Errors: StepError if the loader was created with `skippable=False`, or within an epoch with
+        `in_order=False`; TypeError if the dataset has no length.
         """
         skipped = self._skippable()
         begin = self._begun if self._running is not None else self._resumed
@@ -228,15 +232,16 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Makes the next epoch continue where `state` was saved. Later epochs are complete.
+        """Resumes the next epoch at the step where `state` was saved. Later epochs are complete.
 
-        At the start of that epoch, the generators (see `state_dict`) are reset to their saved
-        states. The skipped batches are compared with those taken before the state was saved. If
-        they differ, the first batch raises OrderError (a StateError); this happens if a sampler
-        draws from Python's or NumPy's generators. Persistent workers are restarted.
+        When the next epoch starts, the random generators (see `state_dict`) are reset to their
+        saved states, and persistent workers are restarted. The sampler then draws the skipped
+        batches again. If they differ from the batches of the interrupted epoch, the first batch
+        raises OrderError (also a StateError). This happens if a sampler uses Python's or NumPy's
+        random generators.
 
-        Errors: InvalidArgumentError if the state has an unknown version, or if its number of
-        batches or of generators differs from this loader's.
+        Errors: InvalidArgumentError if the state is incomplete or has an unknown version, or if the
+        loader has a different number of batches or of random generators.
         """
         self._skippable()
         if not isinstance(state, dict) or state.get("version") != _STATE_VERSION:
@@ -317,7 +322,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         return self._skipped
 
     def _epoch_sampler(self) -> Any:
-        """Returns the sampler or batch sampler that has `set_epoch`; None if neither has it."""
+        """Returns the sampler or batch sampler that has `set_epoch`, or None."""
         for sampler in (self.sampler, self._skippable().batch_sampler):
             if hasattr(sampler, "set_epoch"):
                 return sampler
@@ -338,7 +343,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         return _Begin([one.get_state() for one in self._generators()], reuses)
 
     def _generators(self) -> list[torch.Generator]:
-        """Returns the generators, without repeats, that may set the order or the workers' seeds."""
+        """Returns the distinct random generators that may affect the order or worker seeds."""
         batch_sampler = self._skippable().batch_sampler
         owners = [self, *(one for one in (self.sampler, batch_sampler) if _draws(one))]
         if _draws(inner := getattr(batch_sampler, "sampler", None)):
@@ -353,7 +358,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
 
 def _draws(sampler: Any) -> bool:
-    """Whether a sampler may draw from a generator that is not reseeded for each epoch."""
+    """Returns whether the sampler's random numbers may depend on earlier epochs."""
     steady = (
         torch.utils.data.SequentialSampler,
         torch.utils.data.DistributedSampler,

@@ -21,30 +21,27 @@ __all__ = ["BatchRangeError", "ConcatDataset", "Dataset", "DatasetKindError", "S
 
 
 class DatasetKindError(ArgumentTypeError, AssertionError):
-    """An object is not a `fuelrail.ffrecord.torch.Dataset`, or the list of datasets is empty."""
+    """An item of a ConcatDataset has the wrong type, or the list of items is empty."""
 
 
 class BatchRangeError(OutOfRangeError, ValueError, RuntimeError):
-    """An index of a batch is out of range."""
+    """A sample index in a batch is out of range."""
 
 
 class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
-    """A base class for datasets of `.ffr` files: `process` converts records to samples.
+    """A base class for datasets of `.ffr` files. Its method `process` converts records to samples.
 
     >>> class Texts(fuelrail.ffrecord.torch.Dataset):
     ...     def process(self, indices, data):
     ...         return [bytes(record).decode() for record in data]
 
-    `dataset[[3, 1, 4]]` reads the records of a batch at once. A subclass may instead override
-    `__getitem__`, which gets a list of indices, and `__len__`. A dataset can be pickled; the copy
-    opens the files again.
+    `dataset[[3, 1, 4]]` reads the three records of this batch at once. Instead of `process`, a
+    subclass may override `__len__` and `__getitem__`, which gets a list of indices. A dataset can
+    be pickled. The copy opens the files again.
     """
 
     def __init__(self, fnames: Names, check_data: bool = True) -> None:
-        """fnames, check_data: as for `fuelrail.ffrecord.FileReader`.
-
-        Errors: those of `FileReader`.
-        """
+        """Opens the files. The arguments and errors are those of `fuelrail.ffrecord.FileReader`."""
         self.fnames = fnames
         self.reader = FileReader(fnames, check_data)
 
@@ -52,10 +49,11 @@ class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
         return self.reader.n
 
     def __getitem__(self, indices: Any) -> Any:
-        """Returns the samples of a batch: the result of `process`.
+        """Reads the records of a batch and returns the samples that `process` makes of them.
 
-        indices: a list or a tuple. Errors: ArgumentTypeError for any other type; those of
-        `FileReader.read`.
+        indices: a list or a tuple of integers.
+
+        Errors: ArgumentTypeError if `indices` has another type; the errors of `FileReader.read`.
         """
         return self.process(_batch(indices), self.reader.read(indices))
 
@@ -64,7 +62,11 @@ class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
         return self[list(indices)]
 
     def process(self, indices: Sequence[int], data: list[Record]) -> Any:
-        """Converts records to samples. Subclasses return a list with one sample for each record."""
+        """Converts the records `data` of a batch to a list of samples. Subclasses define this
+        method.
+
+        indices: the index of each record.
+        """
         raise NotImplementedError("subclass Dataset and override `process`")
 
     def __add__(self, other: Any) -> ConcatDataset:  # type: ignore[override]
@@ -72,7 +74,11 @@ class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
 
 
 class Subset(Dataset):
-    """The samples at the given indices of a dataset. Like the dataset, it is indexed by a list."""
+    """A dataset of selected samples of another dataset.
+
+    `subset[[0, 2]]` returns the samples at `indices[0]` and `indices[2]` of `dataset`, as one
+    batch.
+    """
 
     def __init__(self, dataset: Dataset, indices: Sequence[int]) -> None:
         self.dataset = dataset
@@ -86,11 +92,11 @@ class Subset(Dataset):
 
 
 class ConcatDataset(Dataset):
-    """Several datasets joined into one. Each dataset reads its part of a batch in one call."""
+    """Joins several datasets into one. For each batch, every dataset is called at most once."""
 
     def __init__(self, datasets: Iterable[Dataset]) -> None:
-        """Errors: DatasetKindError (also an AssertionError) for an empty list, and for an item that
-        is not a `fuelrail.ffrecord.torch.Dataset`.
+        """Errors: DatasetKindError (also an AssertionError) if the list is empty, or if an item is
+        not a `fuelrail.ffrecord.torch.Dataset`.
         """
         self.datasets = list(datasets)
         if not self.datasets:
@@ -110,7 +116,7 @@ class ConcatDataset(Dataset):
     def __getitem__(self, indices: Any) -> list[Any]:
         """Returns the samples in the order of `indices`. Indices may be repeated or negative.
 
-        Errors: BatchRangeError (an IndexError and a ValueError).
+        Errors: BatchRangeError (also an IndexError and a ValueError) if an index is out of range.
         """
         parts: dict[int, list[tuple[int, int]]] = {}  # for each dataset: (place in batch, index)
         batch = _batch(indices)

@@ -12,14 +12,14 @@ __all__ = ["ReaderRegistry"]
 
 
 class ReaderRegistry:
-    """A base class that finds the FileReaders in an object's attributes. The search includes lists,
-    tuples, sets, dicts, and every ReaderRegistry and PackedFolder in them.
+    """A base class that finds the FileReaders in an object's attributes.
 
-    Each call searches the current attributes, so deleted or replaced readers are not found.
+    The search includes the items of lists, tuples, sets and dicts, and the attributes of nested
+    ReaderRegistry and PackedFolder objects. It is repeated at each call of `ffreaders`.
     """
 
     def ffreaders(self) -> list[FileReader]:
-        """Returns each reader once, in the order of the attributes."""
+        """Returns all FileReaders found, without duplicates, in the order of the attributes."""
         return list(_readers(self, set()))
 
 

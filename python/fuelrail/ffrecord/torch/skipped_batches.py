@@ -1,4 +1,4 @@
-"""A batch sampler that starts at any step, and checks that a resumed epoch has the same order."""
+"""A batch sampler that skips the first batches of an epoch and checks a resumed epoch's order."""
 
 from __future__ import annotations
 
@@ -21,17 +21,15 @@ class OrderError(StateError):
 
 
 class Order:
-    """Records the order of an epoch's batches. After each batch, it keeps the CRC-32 of all batches
-    so far.
-    """
+    """Stores the CRC-32 of the first i batches of an epoch, for each i."""
 
     def __init__(self, known: bool = True) -> None:
-        """known: False = record nothing, for a sampler whose state cannot be saved."""
+        """known: whether to record anything. It is False for a sampler without a length."""
         self._behind = array.array("I", [0])
         self._known = known
 
     def add(self, batch: Any) -> None:
-        """Adds a batch. If its items cannot be compared by value, recording ends."""
+        """Adds a batch. Recording stops if the batch has items that cannot be compared by value."""
         if not self._known:
             return
         try:
@@ -47,7 +45,7 @@ class Order:
 
 
 def _plain(item: Any) -> Any:
-    """Converts an item of a batch sampler to plain values, so that equal items have equal text."""
+    """Converts a batch to plain values, so that equal batches have the same `repr`."""
     if type(item) is int or item is None or isinstance(item, (str, bytes, float)):
         return item
     if hasattr(item, "tolist"):
@@ -60,12 +58,10 @@ def _plain(item: Any) -> Any:
 
 
 class SkippedBatches:
-    """Skips the first `step` batches of a batch sampler. The skipped batches are still drawn, so
-    that random numbers continue as in a complete epoch.
+    """Skips the first `step` batches of a batch sampler. The batch sampler still draws these
+    batches, so that the random numbers for the rest are the same as in a complete epoch.
 
-    The batch sampler's iterator is created once per epoch, when the first batch is requested. So it
-    does not matter whether the sampler draws random numbers in `__iter__` or for its first batch.
-    (Torch calls `iter` before it draws the workers' seed, and again if it starts workers.)
+    torch may call `iter` twice for one epoch. These calls draw no random numbers.
     """
 
     def __init__(self, batch_sampler: Any) -> None:
@@ -73,9 +69,9 @@ class SkippedBatches:
         self.step = 0
         self.order = Order()  # of the current epoch
         self.expected: int | None = None
-        """The CRC-32 that the skipped batches must have. None = do not check them."""
+        """The expected CRC-32 of the skipped batches. If it is None, they are not checked."""
         self.rewound: dict[torch.Generator, torch.Tensor] = {}
-        """The state that each generator gets just before the next epoch's first batch is drawn."""
+        """The state to restore in each generator before the next epoch's first batch is drawn."""
 
     def __iter__(self) -> Iterator[Any]:
         set_states(self.rewound)
@@ -118,6 +114,6 @@ def _has_length(sampler: Any) -> bool:
 
 
 def set_states(states: dict[torch.Generator, torch.Tensor]) -> None:
-    """Restores the state of each generator."""
+    """Sets the state of each random generator."""
     for generator, state in states.items():
         generator.set_state(state)

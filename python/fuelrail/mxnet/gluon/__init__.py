@@ -1,4 +1,4 @@
-"""Gluon's datasets that read record files: `fuelrail.mxnet.gluon.data`."""
+"""Gluon's datasets for record files, in the module `fuelrail.mxnet.gluon.data`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replaces `mxnet.gluon.data`: datasets of record files, for the DataLoaders of Gluon and torch.
+"""Replaces `mxnet.gluon.data`. The datasets work with the DataLoaders of Gluon and torch.
 
 >>> from fuelrail.mxnet.gluon.data import RecordFileDataset
 >>> from fuelrail.mxnet.gluon.data.vision import ImageRecordDataset

@@ -1,4 +1,4 @@
-"""Gluon's datasets: sequences of items that are read by index, and views of such sequences."""
+"""Gluon's datasets. A dataset is a sequence of items that are read by index."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 class Dataset:
     """A sequence of items that are read by index. Subclasses define `__getitem__` and `__len__`.
 
-    `transform`, `take` and the other methods return a Dataset that reads its items from this one.
+    Methods such as `transform` and `take` return a new Dataset and do not change this one.
     """
 
     def __getitem__(self, idx: int) -> Any:
@@ -29,27 +29,29 @@ class Dataset:
         raise NotImplementedError
 
     def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """Returns a dataset with each item replaced by `fn(item)`, or by `fn(*item)` for a tuple.
+        """Returns a dataset of the results of `fn(item)`, or of `fn(*item)` if the item is a tuple.
 
-        lazy: True = call `fn` each time an item is read. False = call `fn` for all items now.
+        lazy: if True, `fn` is called each time an item is read. If False, `fn` is called now for
+        all items. Default: True.
         """
         transformed = _Transformed(self, fn)
         return transformed if lazy else SimpleDataset([transformed[i] for i in range(len(self))])
 
     def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """Like `transform`, but applies `fn` only to the first value of each tuple: for an item
-        (image, label), only to the image.
+        """Like `transform`, but applies `fn` only to the first value of each tuple. If an item is
+        (image, label), only the image is transformed.
         """
         return self.transform(functools.partial(_of_first, fn), lazy)
 
     def filter(self, fn: Callable[[Any], bool]) -> Dataset:
-        """Returns the items for which `fn(item)` is true. Reads all items now."""
+        """Returns a dataset of the items for which `fn(item)` is true. Reads all items now."""
         return _Chosen(self, [i for i in range(len(self)) if fn(self[i])])
 
     def shard(self, num_shards: int, index: int) -> Dataset:
         """Divides the items into `num_shards` parts, and returns the part with number `index`.
 
         Each part has consecutive items. The sizes of the parts differ by at most one item.
+
         Errors: InvalidArgumentError unless 0 <= index < num_shards.
         """
         shards, part = whole("num_shards", num_shards, least=1), whole("index", index)
@@ -62,22 +64,23 @@ class Dataset:
         return _Chosen(self, range(begin, begin + size + (part < longer)))
 
     def sample(self, sampler: Iterable[int]) -> Dataset:
-        """Returns the items at the indices that `sampler` yields, in that order.
+        """Returns the items at the indices that `sampler` yields, in that order. Reads all indices
+        now.
 
-        Iterates over `sampler` once, now. Errors: OutOfRangeError (an IndexError) for an index out
-        of range; ArgumentTypeError for an index that is not an integer.
+        Errors: OutOfRangeError (also an IndexError) for an index out of range; ArgumentTypeError
+        for an index that is not an integer.
         """
         size = len(self)
         return _Chosen(self, [place_of(idx, size, "item") for idx in sampler])
 
     def take(self, count: int | None) -> Dataset:
-        """Returns the first `count` items; None = all."""
+        """Returns the first `count` items, or all items if `count` is None."""
         most = len(self) if count is None else whole("count", count)
         return _Chosen(self, range(min(most, len(self))))
 
 
 class SimpleDataset(Dataset):
-    """A dataset of the items of a list, or of any object that has a length and can be indexed."""
+    """A dataset of the items of a list, or of any object with `__len__` and `__getitem__`."""
 
     def __init__(self, data: Sequence[Any]) -> None:
         self._data = data
@@ -90,16 +93,21 @@ class SimpleDataset(Dataset):
 
 
 class RecordFileDataset(Dataset):
-    """The records of a RecordIO file with an index.
+    """The records of a RecordIO file that has an index.
 
-    Item i is the payload (bytes) of the record with the i-th key of the index.
+    The index lists the key of each record. Item i is the payload (bytes) of the record with the
+    i-th key.
 
-    Threads may share it. It works in forked children (workers of DataLoaders) and can be pickled;
-    each child and each unpickled copy opens the files itself.
+    Several threads may use a dataset at once. It can be pickled, and it works in forked processes
+    such as the workers of a DataLoader. Each unpickled copy and each forked process opens the files
+    again.
     """
 
     def __init__(self, filename: str | os.PathLike[str]) -> None:
-        """filename: `X.rec`; the index is `X.idx`. Errors: as for recordio.MXIndexedRecordIO."""
+        """filename: the record file, `X.rec`. Its index is `X.idx`.
+
+        Errors: see `recordio.MXIndexedRecordIO`.
+        """
         self.filename = file_name("`filename`", filename)
         self.idx_file = os.path.splitext(self.filename)[0] + ".idx"
         self._record = MXIndexedRecordIO(self.idx_file, self.filename, "r")
@@ -107,7 +115,8 @@ class RecordFileDataset(Dataset):
     def __getitem__(self, idx: int) -> Any:
         """Returns the payload of record number `idx`.
 
-        Errors: OutOfRangeError (an IndexError); those of MXIndexedRecordIO.read_idx.
+        Errors: OutOfRangeError (also an IndexError) if `idx` is out of range; the errors of
+        `MXIndexedRecordIO.read_idx`.
         """
         return self._record.read_idx(self._key(idx))
 
@@ -118,7 +127,7 @@ class RecordFileDataset(Dataset):
         return self._record.keys[place_of(idx, len(self), "item", self.filename)]
 
     def _understood(self, idx: int, read: Callable[[bytes], T]) -> T:
-        """Calls `read` with record number `idx`, and adds file and offset to an error of `read`."""
+        """Returns `read(record)` for record `idx`. Adds the file and offset to its errors."""
         key = self._key(idx)
         record = self._record.read_idx(key)
         try:

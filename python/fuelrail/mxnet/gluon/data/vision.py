@@ -1,4 +1,4 @@
-"""Replaces `mxnet.gluon.data.vision`: a dataset of the images in a record file."""
+"""Replaces `mxnet.gluon.data.vision`. The dataset reads images and labels from a record file."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ __all__ = ["ImageRecordDataset"]
 
 
 class ImageRecordDataset(RecordFileDataset):
-    """The images and labels of a record file with an index.
+    """The images and labels of a record file that has an index.
 
-    Item i is (image, label). The image is uint8 RGB (height, width, 3) or, with flag 0, grey
-    (height, width, 1), oriented by its EXIF tag. It is a NumPy array, not an MXNet array as in
-    Gluon. The label is a float, or a float32 array if the record has several labels.
+    An item is (image, label). The image is a uint8 NumPy array of shape (height, width, 3) in RGB
+    order, or of shape (height, width, 1) if `flag` is 0. It is rotated or flipped according to its
+    EXIF tag. Unlike in Gluon, it is not an MXNet array. The label is a float, or a float32 array if
+    the record has several labels.
     """
 
     def __init__(
@@ -35,10 +36,12 @@ class ImageRecordDataset(RecordFileDataset):
         flag: int = 1,
         transform: Callable[[Any, Any], Any] | None = None,
     ) -> None:
-        """filename: the `.rec` file. flag: 1 = colour, 0 = grey. transform: a function that is
-        called with image and label, and returns the item.
+        """filename: the record file, `X.rec`. Its index is `X.idx`.
+        flag: 1 for colour images, 0 for grey images. Default: 1.
+        transform: a function that is called with image and label, and returns the item. Default:
+        None, which keeps (image, label).
 
-        Errors: as for RecordFileDataset; InvalidArgumentError for any other flag.
+        Errors: InvalidArgumentError for any other flag; the errors of RecordFileDataset.
         """
         if integer(flag) not in (0, 1):
             raise InvalidArgumentError(
@@ -51,7 +54,8 @@ class ImageRecordDataset(RecordFileDataset):
     def __getitem__(self, idx: int) -> Any:
         """Returns (image, label), or the result of `transform`.
 
-        Errors: as for RecordFileDataset; those of `recordio.unpack_img`, with the file's path.
+        Errors: the errors of RecordFileDataset; the errors of `recordio.unpack_img`, with the path
+        of the file.
         """
         header, image = self._understood(idx, self._decoded)
         if self._flag == 0:
