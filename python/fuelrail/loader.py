@@ -49,7 +49,7 @@ __all__ = ["Loader"]
 P = ParamSpec("P")
 R = TypeVar("R")
 Element = TypeVar("Element")
-"""The type of a column of a batch: an Array or a tensor."""
+"""The type of the columns of a batch, such as fuelrail.Array or torch.Tensor."""
 
 # Remedies for options that only torch.utils.data.DataLoader or `open` takes.
 _NOT_OPTIONS = {
@@ -103,24 +103,26 @@ _WARNINGS = 10  # the number of bad samples that are reported one by one
 
 
 class _Held(NamedTuple):
-    """A batch that the core has returned but the iterator has not, because copying the batch to the
-    device failed, a warning was turned into an error, or a signal handler raised an exception.
+    """A batch that the iterator could not return, for example because Ctrl-C interrupted it. The
+    iterator's next call returns this batch.
     """
 
     turn: int
     taken: list[tuple[NativeColumn, ...]]
-    """The core appends the batch to this list instead of returning it: Python may run a signal
-    handler when a call returns, and if the handler raises an exception, the return value is lost.
+    """The core appends the batch to this list. A return value would be lost if a signal handler
+    raised an exception as the call returns.
     """
     before: dict[str, Any]
-    """The value that `_place` returned before this batch."""
+    """The result of `_place` before this batch was requested."""
 
 
 def takes_loader_options(
     remedies: Mapping[str, str],
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorates an `__init__` that takes the options common to all loaders as `**options`.
-    remedies: maps the names of some unknown options to remedies.
+    """Decorates the `__init__` of a loader. Replaces `**options` in its signature with the options
+    of all loaders, describes them in its docstring, and rejects unknown options.
+
+    remedies: advice for the error texts of some unknown options, by name.
     """
     return suggests_options_or(
         {**_NOT_OPTIONS, **remedies}, keywords(LoaderKeywords, LOADER_OPTIONS, _OWN), _TEXT
@@ -128,7 +130,7 @@ def takes_loader_options(
 
 
 class BaseLoader(Closing, Generic[Element]):
-    """The base of the loaders of all frameworks. A Framework converts the columns."""
+    """The base class of the loaders. A Framework object converts the columns to its arrays."""
 
     def _set_up(
         self,
@@ -137,7 +139,11 @@ class BaseLoader(Closing, Generic[Element]):
         given: Mapping[str, Any],
         own: Mapping[str, Any],
     ) -> None:
-        """given: `batch_size` and the options common to all loaders; own: this framework's options."""
+        """Initialises the loader.
+
+        given: `batch_size` and the options of all loaders.
+        own: the options that only this class has, such as `pin_memory`.
+        """
         asked: dict[str, Any] = {**_OWN, **given}
         values = read_options(LOADER_OPTIONS, given)
         _core.check_loader_options(values)
@@ -216,31 +222,31 @@ class BaseLoader(Closing, Generic[Element]):
 
     @property
     def batch_size(self) -> int | None:
-        """Number of samples in a batch of one rank; None with `batch_sampler`."""
+        """Number of samples in a batch on one rank. None if `batch_sampler` is used."""
         return self._batch_size
 
     @property
     def global_batch_size(self) -> int | None:
-        """Number of samples in a batch of all ranks together: batch_size * world_size. None with
-        `batch_sampler`.
+        """Number of samples that all ranks together get at each step: batch_size * world_size. None
+        if `batch_sampler` is used.
         """
         if self._batch_size is None:
             return None
         return self._share.number("loader.global_batch_size")
 
     def __len__(self) -> int:
-        """Number of batches in a whole epoch, the same on every rank. Restoring the loader inside
-        an epoch does not change it; `batches_left` is the number of remaining batches.
+        """Number of batches in a full epoch, the same on every rank. This number does not change if
+        the loader resumes in the middle of an epoch. `batches_left` counts the remaining batches.
 
-        With `sampler` or `batch_sampler`, it is computed from the sampler's length. Errors:
+        With `sampler` or `batch_sampler`, the number is computed from the sampler's length. Errors:
         TypeError if the sampler has no length.
         """
         return self._share.number("len(loader)") if self._fed is None else len(self._fed)
 
     @property
     def batches_left(self) -> int:
-        """Number of remaining batches in the current epoch, the same on every rank. It is 0 while
-        the loop processes the last batch, and `len(loader)` after the loop.
+        """Number of remaining batches in the current epoch, the same on every rank. In a loop over
+        the loader, the number is 0 during the last iteration. After the loop, it is `len(loader)`.
 
         Errors: TypeError for a `sampler` or `batch_sampler` without a length; StateError if the
         loader is closed.
@@ -254,17 +260,17 @@ class BaseLoader(Closing, Generic[Element]):
 
     @property
     def batches_done(self) -> int:
-        """Number of batches returned in the current epoch: `len(loader)` - `batches_left`.
+        """Number of finished batches in the current epoch: `len(loader)` - `batches_left`.
 
-        Pass it as `initial` to let a progress bar end at 100 %, even if the loader was restored
-        with a different batch size:
+        A progress bar that gets this number as `initial` ends at 100 %, even if the loader was
+        restored with a different batch size:
 
         >>> loader = fuelrail.Loader("train.rec", 4)
         >>> for batch in tqdm.tqdm(loader, initial=loader.batches_done):
         ...     pass
 
-        Also works for a `sampler` or `batch_sampler` without a length. Errors: StateError if the
-        loader is closed.
+        This number is available even if a `sampler` or `batch_sampler` has no length. Errors:
+        StateError if the loader is closed.
         """
         self._check_open()
         if self._fed is None:
@@ -274,18 +280,19 @@ class BaseLoader(Closing, Generic[Element]):
         return done - len(self._held)
 
     def __iter__(self) -> Iterator[Any]:
-        """Starts the next epoch and returns an iterator over its batches: tuples in the order of
-        `fields`, or dicts by name, after the `batch_transforms`.
+        """Starts the next epoch, and returns an iterator over its batches. A batch is a tuple of
+        columns in the order of `fields`, or a dict of columns by name. The `batch_transforms` have
+        been applied to it.
 
-        If any batch of the current epoch was returned, `iter` ends this epoch, even if batches
-        remain. After `load_state_dict`, the first iterator resumes at the restored position. Only
-        the newest iterator works: an older one raises StateError. If a record cannot be read, the
-        iterator raises the error in place of the batch, and continues with the next batch.
+        If some batches of the current epoch were already returned, the rest of this epoch is
+        skipped. After `load_state_dict`, the first iterator resumes at the restored position. A new
+        iterator makes all older iterators raise StateError. If a record cannot be read, the
+        iterator raises the error in place of the batch, and the next call returns the next batch.
         TooManyBadRecordsError ends the iterator.
 
-        Errors: StateError if the loader is closed; StateError if `rank` was not given and
-        torch.distributed reports a rank or world size that differs from those of the batches so
-        far; InvalidArgumentError if an environment variable with the rank or world size is invalid.
+        Errors: StateError if the loader is closed, or if `rank` was not given and the rank or world
+        size of torch.distributed has changed since the first batch; InvalidArgumentError if an
+        environment variable with the rank or world size is invalid.
         """
         self._check_open()
         try:
@@ -301,9 +308,9 @@ class BaseLoader(Closing, Generic[Element]):
         return _Epoch(self, turn, epoch)
 
     def set_epoch(self, epoch: int) -> None:
-        """Sets the number of the next epoch, in [0, 2**32). The epoch starts at its beginning.
+        """Sets the number of the next epoch, in [0, 2**32). This epoch starts with its first batch,
+        or at the position that `load_state_dict` has just restored inside it.
 
-        If `load_state_dict` has just restored a position inside this epoch, the epoch starts there.
         Errors: InvalidArgumentError, ArgumentTypeError; StateError if the loader is closed.
         """
         self._check_open()
@@ -311,14 +318,16 @@ class BaseLoader(Closing, Generic[Element]):
         self._held.clear()
 
     def state_dict(self) -> dict[str, Any]:
-        """Returns the position in the training run: a dict of a few plain values, the same on every
-        rank, under 1 KB as JSON.
+        """Returns the loader's position in the training run as a small dict of plain values, which
+        takes less than 1 KB as JSON. It is the same on every rank.
 
-        The position counts the batches that the iterator has returned, not batches prepared ahead.
-        With `sampler` or `batch_sampler`, the state is specific to this rank and has a member
-        "sampler": the number of batches returned in the epoch, the batch size, the number of ranks,
-        and, if the sampler or its iterator has `state_dict` and `load_state_dict`, its state after
-        the last returned batch. Errors: StateError if the loader is closed.
+        Batches that are prepared ahead but not yet returned do not count. With `sampler` or
+        `batch_sampler`, each rank has a different state with one more member, "sampler". This
+        member has the number of batches returned in the epoch, the batch size and the number of
+        ranks. If the sampler or its iterator has the methods `state_dict` and `load_state_dict`,
+        the member also has the sampler's state after the last returned batch.
+
+        Errors: StateError if the loader is closed.
         """
         self._check_open()
         self._share.find()
@@ -329,17 +338,18 @@ class BaseLoader(Closing, Generic[Element]):
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Resumes at the position where `state` was saved. The batch size, the number of ranks and
-        the options that change only speed may differ from those of the saved loader.
+        the options that change only speed may have changed since then.
 
-        With `sampler` or `batch_sampler`, the batch size must be the same. If the state was saved
-        inside an epoch, the number of ranks must be the same, too. If the sampler or its iterator
-        has `load_state_dict`, that method is called; otherwise the batches of the epoch that were
-        already returned are read from the sampler and skipped.
+        With `sampler` or `batch_sampler`, the batch size must be unchanged. If the state was saved
+        in the middle of an epoch, the number of ranks must be unchanged, too. If the sampler or its
+        iterator has the method `load_state_dict`, the loader calls it. Otherwise, the loader reads
+        the sampler from the beginning of the epoch, and skips the batches that were already
+        returned.
 
         Errors: InvalidArgumentError if the state was saved with a different dataset, class names,
-        seed or shuffle, was saved by a newer version, or has an invalid value (the text names the
-        member, the expected value and the found value); ArgumentTypeError if `state` is not a
-        mapping; StateError if the loader is closed. After an error, the position is unchanged.
+        seed or shuffle, or by a newer version, or if a value in it is invalid; ArgumentTypeError if
+        `state` or a value in it has the wrong type; StateError if the loader is closed. After an
+        error, the position is unchanged.
         """
         self._check_open()
         self._share.find()
@@ -356,31 +366,32 @@ class BaseLoader(Closing, Generic[Element]):
 
     @property
     def bad_records(self) -> list[_core.BadRecord]:
-        """The samples that on_error="skip" has skipped in the returned batches, without
-        repetitions.
+        """The bad samples that on_error="skip" has replaced in the batches returned so far. Each
+        sample is listed once.
         """
         return self._core.bad_records(0)
 
     def stats(self) -> _core.Stats:
-        """Returns the time, queue depth, bytes and images of each stage, and which stage limits the
-        speed. `print(loader.stats())` shows them as a table.
+        """Returns the time, queue depth, bytes and images of each stage of loading, and the stage
+        that limits the speed. `print(loader.stats())` shows these numbers as a table.
         """
         return self._core.stats()
 
     def close(self) -> None:
-        """Stops the loader's threads. Returned batches stay valid. Repeated calls do nothing."""
+        """Stops the loader's threads. Returned batches stay valid. Further calls do nothing."""
         self._closed = True
         self._share.freeze()
         self._held.clear()
         self._core.stop()
 
     def __reduce__(self) -> tuple[Callable[..., BaseLoader[Any]], tuple[Any, ...]]:
-        """Copies or pickles the dataset, options and state of a loader that has not started.
+        """Supports `copy` and `pickle`, but only before the loader's first batch.
 
-        The new loader is created with the same options and restored to the same position. If `rank`
-        and `world_size` were not given, the new loader looks them up in its process. A `sampler` or
-        `batch_sampler` must be picklable. Errors: StateError if the loader has started or is
-        closed.
+        The new loader has the same dataset, options and position. If `rank` and `world_size` were
+        not given, the new loader looks them up in its own process. For `pickle`, a `sampler` or
+        `batch_sampler` must be picklable.
+
+        Errors: StateError if the loader has started, or if it is closed.
         """
         self._check_open()
         life = self._core.life()
@@ -432,7 +443,7 @@ class BaseLoader(Closing, Generic[Element]):
             raise
 
     def _fill(self, held: _Held) -> bool:
-        """Takes a batch from the core into `held`. Returns False at the end of the epoch."""
+        """Stores the next batch of the core in `held`. Returns False at the end of the epoch."""
         try:
             if self._fed is None:
                 is_batch = self._core.next(held.turn, held.taken)
@@ -448,7 +459,7 @@ class BaseLoader(Closing, Generic[Element]):
         return is_batch
 
     def _place(self) -> dict[str, Any]:
-        """Returns the members of the state that change from batch to batch."""
+        """Returns the part of the state that changes from batch to batch."""
         epoch, position = self._core.progress()
         place: dict[str, Any] = {"epoch": epoch, "position": position}
         if self._fed is not None:
@@ -456,10 +467,7 @@ class BaseLoader(Closing, Generic[Element]):
         return place
 
     def _warn(self) -> None:
-        """Issues the core's warnings since the last batch. They name the line of user code that
-        requests the batch. If a warning is raised as an error, the next call issues the remaining
-        warnings.
-        """
+        """Issues the new warnings of the core, and warnings about new bad samples."""
         self._said.extend(self._core.warnings())
         while self._said:
             warn_user(self._said.popleft())
@@ -474,7 +482,7 @@ class BaseLoader(Closing, Generic[Element]):
 
 
 class _Epoch(Iterator[Any]):
-    """The iterator over one epoch. It keeps its loader alive."""
+    """An iterator over the batches of one epoch. It keeps the loader alive."""
 
     def __init__(self, loader: BaseLoader[Any], turn: int, epoch: int) -> None:
         self._loader: BaseLoader[Any] | None = loader
@@ -507,7 +515,7 @@ def _rebuilt(
     options: dict[str, Any],
     state: dict[str, Any],
 ) -> BaseLoader[Any]:
-    """Rebuilds a pickled loader."""
+    """Creates a loader from the values that `__reduce__` returned."""
     loader = kind(data, **options)
     loader.load_state_dict(state)
     return loader
@@ -527,10 +535,10 @@ class Loader(BaseLoader[_core.Array]):
     >>> for images, labels in tqdm.tqdm(loader, unit="batch"):
     ...     pass
 
-    The memory of a batch stays valid and unchanged as long as any of its arrays, or an object that
-    shares their memory, is alive, even after the loader is deleted. A loader that has not started
-    can be pickled and used in a forked child. A loader that has started raises StateError in both
-    cases. See docs/lifetimes.md.
+    The memory of a batch stays valid and unchanged while any of its arrays, or another object that
+    shares the memory, is alive. The loader itself may be deleted earlier. Before its first batch, a
+    loader can be pickled, or used in a forked child process. After the first batch, both raise
+    StateError. See docs/lifetimes.md.
     """
 
     @takes_loader_options(_TORCHS)
@@ -542,17 +550,16 @@ class Loader(BaseLoader[_core.Array]):
     ) -> None:
         """Creates a loader. Its threads start with the first batch.
 
-        Errors: InvalidArgumentError for an invalid value (the text suggests a valid one);
-        ArgumentTypeError for a value of the wrong type and for an unknown option (for an option of
-        torch's DataLoader, the text names the replacement); OutOfRangeError if `rank` is not below
-        `world_size`; the errors of `fuelrail.open`. When the first batch is requested:
-        UnsupportedError if read_backend="io_uring" was passed and the kernel refuses it.
+        Errors: InvalidArgumentError for an invalid value; ArgumentTypeError for a value of the
+        wrong type or an unknown option; OutOfRangeError if `rank` is not below `world_size`; the
+        errors of `fuelrail.open`. The first batch raises UnsupportedError if
+        read_backend="io_uring" was passed and the kernel does not permit io_uring.
         """
         self._set_up(ArrayFramework(), data, {"batch_size": batch_size, **options}, {})
 
 
 def _described(asked: Mapping[str, Any]) -> str:
-    """Describes the order for `repr`."""
+    """Returns a short description of the order of samples, for `repr`."""
     shuffle = asked["shuffle"]
     if asked["weights"] is not None:
         return "by weights"

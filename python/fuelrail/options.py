@@ -1,4 +1,4 @@
-"""Checks of arguments. An error for an unknown name suggests the nearest known name."""
+"""Functions that check and convert arguments of the public API."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _ANY_KEYWORD = inspect.Parameter.VAR_KEYWORD
 
 
 class Option(NamedTuple):
-    """A row of one of the core's option tables."""
+    """An option, as the C++ core defines it."""
 
     name: str
     kind: str
-    """The type of the option's values: "bool", "int", "float or None", "one of a b c", ..."""
+    """The type of the values, such as "bool", "int", "float or None" or "one of a b c"."""
     default: Any
     bounds: str
-    """The bounds as error texts show them; empty if every value of the kind is valid."""
+    """The allowed values, as error texts show them. Empty if every value of the kind is allowed."""
     meaning: str
 
     def read(self, value: object) -> Any:
-        """Converts `value` to the option's kind. The core checks the bounds. Errors:
-        ArgumentTypeError; InvalidArgumentError for a value that is not one of the choices.
+        """Converts `value` to the type of this option, without a check of the bounds. Errors:
+        ArgumentTypeError for a wrong type; InvalidArgumentError for an unknown choice.
         """
         kind = self.kind.removesuffix(" or None")
         if value is None and kind != self.kind:
@@ -55,7 +55,7 @@ class Option(NamedTuple):
 
 
 def read_options(rows: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the value of each option in `rows`: its value in `given`, or else its default."""
+    """Returns the values of the options in `rows` by name, from `given` or by default."""
     return {
         row.name: row.read(given[row.name]) if row.name in given else row.default for row in rows
     }
@@ -64,9 +64,11 @@ def read_options(rows: Iterable[Option], given: Mapping[str, Any]) -> dict[str, 
 def keywords(
     types: type, rows: Iterable[Option], own: Mapping[str, Any]
 ) -> list[inspect.Parameter]:
-    """Returns the keyword parameters that replace `**options` in a function's signature: the keys
-    of the TypedDict `types`, with their defaults. Python's options (`own`) come first, followed by
-    the core's options in the order of `rows`.
+    """Returns the keyword parameters that replace `**options` in a function's signature.
+
+    types: a TypedDict with the name and the type of each parameter.
+    rows: the options that the core defines.
+    own: the names and defaults of the other options, which come first in the result.
     """
     defaults = {**own, **{row.name: row.default for row in rows}}
     hints, kind = get_type_hints(types), inspect.Parameter.KEYWORD_ONLY
@@ -77,7 +79,7 @@ def keywords(
 
 
 def described(heading: str, rows: Iterable[Option]) -> str:
-    """Formats the options in `rows` as a part of a docstring, below the line `heading`."""
+    """Returns text for a docstring: `heading`, and the meaning and default of each option."""
     lines = [heading]
     for row in rows:
         default = "" if row.default is None else f" Default: {row.default!r}."
@@ -89,8 +91,8 @@ def described(heading: str, rows: Iterable[Option]) -> str:
 
 
 def suggests_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Makes a function raise ArgumentTypeError for an unknown option. The text suggests the nearest
-    known option.
+    """Decorates a function. A call with an unknown keyword argument then raises ArgumentTypeError,
+    and the error text suggests the nearest known name.
     """
     return suggests_options_or({})(function)
 
@@ -98,7 +100,9 @@ def suggests_options(function: Callable[P, R]) -> Callable[P, R]:
 def suggests_options_or(
     remedies: Mapping[str, str], options: Sequence[inspect.Parameter] = (), text: str = ""
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """As `suggests_options`, but `remedies` maps the names of some unknown options to remedies.
+    """Like `suggests_options`, but can also give other advice and document the options.
+
+    remedies: advice for the error texts of some unknown options, by name.
     options: the parameters that replace `**options` in the function's signature.
     text: a description of these parameters, which is appended to the docstring.
     """
@@ -140,7 +144,9 @@ def suggests_options_or(
 
 
 def shown(value: object) -> str:
-    """Returns `value` as one short line for an error's `found`, even if its `repr` fails."""
+    """Returns `repr(value)` as one line of at most 80 characters, for error texts. If `repr` fails,
+    the text has only the name of the type.
+    """
     try:
         line = " ".join(repr(value).split())
     except Exception:  # from a foreign `repr`, or for an int of more than 4,300 digits
@@ -149,26 +155,28 @@ def shown(value: object) -> str:
 
 
 def typed(value: object) -> str:
-    """Returns `shown(value)` followed by the value's type, for errors about a wrong type."""
+    """Returns `shown(value)` with the name of the value's type, for errors about wrong types."""
     return f"{shown(value)} ({type(value).__name__})"
 
 
 def nearest(given: str, known: Sequence[str]) -> str:
-    """Returns a sentence that suggests the nearest known name, or lists the known names."""
+    """Returns a sentence for an error text. It suggests the name in `known` that is nearest to
+    `given`, or lists the known names.
+    """
     return _core.suggest(given.encode("utf-8", "replace").decode(), known)
 
 
 def choice(option: str, value: object, kind: type[E]) -> E:
-    """Returns the member of the enumeration `kind` that `value` names; see `choice_of`."""
+    """Converts `value` to a member of the enumeration `kind`, by its name; see `choice_of`."""
     return kind[choice_of(option, value, list(kind.__members__))]
 
 
 def choice_of(option: str, value: object, names: Sequence[str]) -> str:
-    """Returns the name in `names` that `value` stands for.
+    """Converts `value` to one of `names`.
 
-    `value` is a string, or an object of a different library that has a name: a dtype or a type
-    (`torch.float16`, `numpy.float16`) or an enumeration member (`InterpolationMode.BICUBIC`).
-    Errors: InvalidArgumentError for an unknown name; ArgumentTypeError for a value without a name.
+    `value` is a string, or a named object of another library: a dtype or a type (`torch.float16`,
+    `numpy.float16`), or an enumeration member (`InterpolationMode.BICUBIC`). Errors:
+    InvalidArgumentError for an unknown name; ArgumentTypeError for a value without a name.
     """
     given = getattr(value, "value", value)
     name = getattr(given, "__name__", given)
@@ -186,15 +194,16 @@ def choice_of(option: str, value: object, names: Sequence[str]) -> str:
 
 
 def named_by_text(value: object) -> bool:
-    """Whether `str(value)` is the name of `value`, as for dtypes and torch's memory formats."""
+    """Whether `str` converts `value` to its name. True for dtypes and torch's memory formats."""
     kind = type(value).__name__.lower()
     return "dtype" in kind or kind == "memory_format"
 
 
 def whole(option: str, value: object, least: int = 0, bits: int = 63) -> int:
-    """Returns `value` as an int after checking that it is in [least, 2**bits). Errors:
-    ArgumentTypeError if it is not an integer (a bool is not); InvalidArgumentError if it is out of
-    range.
+    """Converts an integer in [least, 2**bits) to an int. option: its name in error texts.
+
+    Errors: ArgumentTypeError for a bool and for any other value that is not an integer;
+    InvalidArgumentError for an integer out of range.
     """
     number = integer(value)
     if number is None:
@@ -212,7 +221,7 @@ def whole(option: str, value: object, least: int = 0, bits: int = 63) -> int:
 
 def integer(value: object) -> int | None:
     """Converts an integer of Python, NumPy or another library to an int. Returns None for a bool
-    and for any other type.
+    and for a value of any other type.
     """
     if type(value) is int:
         return value
@@ -236,9 +245,13 @@ def place_of(
     path: str | None = None,
     kind: type[OutOfRangeError] = OutOfRangeError,
 ) -> int:
-    """Converts an index in [-size, size) to one in [0, size). thing: the error text's word for an
-    element. Errors: ArgumentTypeError; an error of the class `kind`, with `path`, for an index that
-    is out of range.
+    """Converts a negative index, which counts from the end, to a nonnegative index.
+
+    size: the number of elements.
+    thing: the word for an element in error texts.
+    path: the file that the error names.
+
+    Errors: ArgumentTypeError; an error of the class `kind` for an index outside [-size, size).
     """
     number = integer(index)
     if number is None:
@@ -258,8 +271,8 @@ def place_of(
 
 
 def real(option: str, value: object) -> float:
-    """Returns `value` as a float. Errors: ArgumentTypeError if it is not a number (bools and
-    strings are not); InvalidArgumentError for a number that is too large.
+    """Converts a number to a float. Errors: ArgumentTypeError for a bool, a string, and any other
+    value that is not a number; InvalidArgumentError for an integer that is too large for a float.
     """
     try:
         if _is_bool(value) or isinstance(listed(value), (str, bytes, bytearray, memoryview)):
@@ -281,9 +294,9 @@ def listed(value: object) -> object:
     """Converts an array or a tensor to a number or to nested lists of numbers. Returns any other
     value unchanged.
 
-    Converts every object that has `tolist` (of NumPy, torch and JAX), and every DLPack array (such
-    as `fuelrail.Array`) in CPU memory whose elements are booleans, integers, or floats of 32 or 64
-    bits. Errors: ArgumentTypeError for any other DLPack array.
+    Supports arrays that have the method `tolist`, as in NumPy, torch and JAX. Also supports DLPack
+    arrays in CPU memory, such as `fuelrail.Array`, if the elements are booleans, integers, float32
+    or float64. Errors: ArgumentTypeError for any other DLPack array.
     """
     if isinstance(value, type):
         return value
@@ -303,8 +316,11 @@ def listed(value: object) -> object:
 
 
 def fractions(option: str, parts: object) -> dict[str, float]:
-    """Returns `parts` as a dict from names to fractions. The core checks their range. Errors:
-    ArgumentTypeError; InvalidArgumentError for a name that is not valid text.
+    """Converts `parts`, such as {"train": 0.9, "val": 0.1}, to a dict from str to float. The core
+    checks the values later.
+
+    Errors: ArgumentTypeError; InvalidArgumentError for a name that is not valid Unicode or has a
+    NUL character.
     """
     if not isinstance(parts, Mapping):
         raise ArgumentTypeError(
@@ -320,9 +336,10 @@ def fractions(option: str, parts: object) -> dict[str, float]:
 
 
 def file_name(option: str, value: object) -> str:
-    """Returns a path as a str, decoded by `os.fsdecode`. option: what error texts call the path.
-    Errors: ArgumentTypeError; InvalidArgumentError for a path that cannot be encoded or has a NUL
-    character.
+    """Converts a path to a str with `os.fsdecode`. option: the path's name in error texts.
+
+    Errors: ArgumentTypeError for a value that is not a path; InvalidArgumentError for a path that
+    cannot be encoded or has a NUL character.
     """
     try:
         name = os.fsdecode(value)  # type: ignore[arg-type]
@@ -350,15 +367,17 @@ def truth(option: str, value: object) -> bool:
 
 
 def switch(option: str, value: object) -> bool:
-    """As `truth`, but also accepts 1, 0 and NumPy's bool, as MXNet and FFRecord do."""
+    """Like `truth`, but also accepts 1, 0 and NumPy bools, because MXNet and FFRecord do."""
     known = integer(value) in (0, 1) or (_is_bool(value) and getattr(value, "ndim", 1) == 0)
     return truth(option, bool(value) if known else value)
 
 
 def text(option: str, value: object) -> str:
-    """Returns `value` after checking that it is a str that can be passed to the core. option: what
-    error texts call the value. Errors: ArgumentTypeError if it is not a str; InvalidArgumentError
-    if it has lone surrogates or NUL characters.
+    """Checks that `value` is a str that the core accepts, and returns it. option: the name of the
+    value in error texts.
+
+    Errors: ArgumentTypeError for any other type; InvalidArgumentError for a str with lone
+    surrogates or NUL characters.
     """
     if not isinstance(value, str):
         raise ArgumentTypeError(

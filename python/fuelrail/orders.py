@@ -17,15 +17,16 @@ __all__ = ["WindowShuffle"]
 
 @dataclasses.dataclass(frozen=True)
 class WindowShuffle:
-    """A shuffle with long sequential reads, for disks and networks: `shuffle=WindowShuffle(...)`.
+    """A shuffle that reads long runs of neighbouring samples, for hard disks and network storage.
+    Pass it to a loader as `shuffle=WindowShuffle(...)`, or as `shuffle="window"` for the defaults.
 
-    block: number of consecutive samples that stay together in one window. Default: 256.
+    block: number of neighbouring samples in a block. Default: 256.
     blocks: number of blocks in a window. Default: 64.
 
-    Every epoch permutes the blocks of the dataset, groups them into windows, and permutes the
-    samples inside each window. At any moment, the loader reads only within block * blocks samples.
-    If a window fits into the page cache, each byte is read from storage once. `shuffle="window"`
-    uses the defaults.
+    In every epoch, the loader permutes the blocks of the dataset, groups them into windows, and
+    permutes the samples inside each window. Therefore it reads only block * blocks samples, one
+    window, at a time. If a window fits into the page cache, each byte is read from storage only
+    once in an epoch.
     """
 
     block: int = 256
@@ -37,7 +38,7 @@ class WindowShuffle:
 
 
 def native_shuffle(value: object) -> _core.Shuffle:
-    """Converts the option `shuffle` to the core's type. Errors: InvalidArgumentError."""
+    """Converts the option `shuffle` to the type of the core. Errors: InvalidArgumentError."""
     name = value if isinstance(value, str) else ""
     if value is True or name == "full":
         return _core.Shuffle.full()
@@ -56,12 +57,11 @@ def native_shuffle(value: object) -> _core.Shuffle:
 
 
 def listed_weights(weights: object) -> array.array[float]:
-    """Returns a copy of the weights as float64. Copies an array of floats without creating a Python
-    object for each element, unless it is a masked array of NumPy, whose buffer lacks the mask.
-
-    Errors: ArgumentTypeError, InvalidArgumentError.
+    """Returns a copy of the option `weights` as an array of float64. Errors: ArgumentTypeError,
+    InvalidArgumentError.
     """
     arrays = isinstance(weights, (array.array, memoryview)) or hasattr(weights, "__dlpack__")
+    # The buffer of a masked array of NumPy lacks the mask.
     if arrays and not isinstance(weights, type) and not hasattr(weights, "mask"):
         copied = _copied_floats(weights)
         if copied is not None:
@@ -75,8 +75,8 @@ def listed_weights(weights: object) -> array.array[float]:
 
 
 def _copied_floats(source: Any) -> array.array[float] | None:
-    """Returns a float64 copy of `source`, or None if it is not a 1-D array of float32 or float64 in
-    CPU memory.
+    """Copies a 1-D array of float32 or float64 in CPU memory to float64. Returns None for any other
+    value.
     """
     try:
         numbers = array.array("d", bytes(8)) * len(source)
@@ -86,12 +86,12 @@ def _copied_floats(source: Any) -> array.array[float] | None:
 
 
 class Order(NamedTuple):
-    """An order of samples, built from a loader's options."""
+    """The order of a loader's samples."""
 
     native: dict[str, Any]
-    """The options of the core's loader that choose the order."""
+    """The arguments of `_core.Loader` that determine the order."""
     fed: FedOrder | None
-    """The order of `sampler` or `batch_sampler`; None for an order that the core computes."""
+    """The object that reads `sampler` or `batch_sampler`. None if neither is given."""
 
 
 def make_order(
@@ -104,11 +104,13 @@ def make_order(
     index: Callable[[object], int],
     values: Mapping[str, Any],
 ) -> Order:
-    """Checks the options that choose the order, and returns the order.
+    """Checks the options of a loader that choose the order of samples, and returns the order.
 
-    index: a function that checks an index from `sampler` or `batch_sampler` and converts it to
-        a record's index.
-    values: the values of the core's options. Errors: InvalidArgumentError, ArgumentTypeError.
+    index: a function that checks an index from `sampler` or `batch_sampler`, and returns the index
+        of the record.
+    values: the values of the options that the core defines.
+
+    Errors: InvalidArgumentError, ArgumentTypeError.
     """
     order = native_shuffle(shuffle)
     given = {

@@ -1,4 +1,4 @@
-"""Finds this process's share of every global batch: its rank and the world size."""
+"""Finds the rank of this process and the world size, which determine its share of the samples."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ ALONE = Share(0, 1)
 
 
 def given_share(rank: int | None, world_size: int | None) -> Share | None:
-    """Returns the caller's `rank` and `world_size`, or None if neither is given. Errors:
-    InvalidArgumentError, ArgumentTypeError.
+    """Checks and returns the caller's `rank` and `world_size`. Returns None if both are None.
+    Errors: InvalidArgumentError, ArgumentTypeError.
     """
     if (rank is None) != (world_size is None):
         raise InvalidArgumentError(
@@ -60,8 +60,8 @@ def given_share(rank: int | None, world_size: int | None) -> Share | None:
 
 
 class LoaderShare:
-    """A loader's share. If the caller did not give one, it is looked up whenever it is needed,
-    until the first batch is requested.
+    """The rank and world size of a loader. If the caller did not pass these numbers, the loader
+    looks them up each time they are needed, until the first batch is requested.
     """
 
     def __init__(
@@ -73,10 +73,12 @@ class LoaderShare:
         batch_size: int | None,
         shared_out: int | None,
     ) -> None:
-        """core, fed: the loader's core object and fed order, created for the share `given`, or for
-        all samples if `given` is None. batch_size: None with `batch_sampler`. shared_out: the
-        number of samples in an epoch if the ranks divide an incomplete last global batch, so that a
-        rank may get none of its samples; otherwise None.
+        """given: the rank and world size that the caller passed, or None.
+        core: the loader's core, created for `given`, or for rank 0 of 1 if `given` is None.
+        fed: the loader's FedOrder if `sampler` or `batch_sampler` is used, otherwise None.
+        batch_size: None with `batch_sampler`.
+        shared_out: the number of samples in an epoch if a rank may get an empty last batch,
+            otherwise None.
         """
         self._core = core
         self._fed = fed
@@ -91,12 +93,12 @@ class LoaderShare:
         return "rank looked up with the first batch" if self._share is None else str(self._share)
 
     def find(self) -> None:
-        """Looks up this process's share. Does nothing if the caller gave a share, or if a batch has
-        already been requested.
+        """Looks up the rank and world size of this process. Does nothing if the caller passed these
+        numbers, or if a batch has already been requested.
 
-        Errors: InvalidArgumentError if an environment variable is invalid, or if the restored state
-        of a fed order was saved in the middle of an epoch, and by a run with a different number of
-        ranks.
+        Errors: InvalidArgumentError if an environment variable is invalid. With `sampler` or
+        `batch_sampler`, also InvalidArgumentError if the loader was restored in the middle of an
+        epoch and the number of ranks has changed.
         """
         if self._given or self._core.life() != "not started":
             return
@@ -114,9 +116,11 @@ class LoaderShare:
             _warn_of_change(name, number, before, self._number(name), now)
 
     def begin(self) -> None:
-        """Called before each epoch. Looks up the share, and warns if it may be unintended. Errors:
-        those of `find`; StateError if the caller gave no share and torch.distributed reports a
-        share that differs from that of the batches so far.
+        """Called before each epoch. Calls `find`, and warns if the rank or world size may be
+        unintended.
+
+        Errors: those of `find`; StateError if the caller did not pass the rank and world size, and
+        those of torch.distributed have changed since the first batch.
         """
         self.find()
         share = self._share or ALONE
@@ -131,16 +135,18 @@ class LoaderShare:
             _warn_of_an_empty_batch(self._shared_out, self._batch_size or 1, share)
 
     def number(self, name: str) -> int:
-        """Returns a number that depends on the share. name: "loader.global_batch_size" or, for an
-        order that the core computes, "len(loader)", "loader.batches_left" or "loader.batches_done".
-        If a different share is found later and changes the number, a warning shows both numbers.
+        """Returns a number that depends on the rank and world size. If they change later, before
+        the first batch, a warning shows the old number and the new number.
+
+        name: "loader.global_batch_size", "len(loader)", "loader.batches_left" or
+            "loader.batches_done". With `sampler` or `batch_sampler`, only the first is supported.
         """
         self.find()
         self._asked.add(name)
         return self._number(name)
 
     def freeze(self) -> None:
-        """Keeps the share unchanged from now on. Called when the loader is closed."""
+        """Keeps the current rank and world size. Called when the loader is closed."""
         self._given = True
 
     def _number(self, name: str) -> int:
@@ -153,15 +159,16 @@ class LoaderShare:
 
 
 def found_share() -> Share:
-    """Returns the share that torch.distributed reports, if it is initialised; otherwise the share
-    in the environment variables; otherwise ALONE, which is all samples. Errors:
-    InvalidArgumentError for an invalid environment variable.
+    """Returns the rank and world size of torch.distributed. If it is not initialised, returns those
+    in the environment variables of torchrun or srun. If these are missing, too, returns ALONE.
+
+    Errors: InvalidArgumentError for an invalid environment variable.
     """
     return _joined_share() or _environments_share() or ALONE
 
 
 def _check_share(before: Share) -> None:
-    """Raises StateError if torch.distributed is initialised and its share is not `before`."""
+    """Raises StateError if torch.distributed has a rank or world size other than `before`."""
     joined = _joined_share()
     if joined is not None and joined != before:
         raise StateError(
@@ -174,7 +181,7 @@ def _check_share(before: Share) -> None:
 
 
 def _joined_share() -> Share | None:
-    """Returns the share of torch.distributed, or None if it is not initialised."""
+    """Returns the rank and world size of torch.distributed, or None if it is not initialised."""
     distributed: Any = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None
@@ -182,17 +189,15 @@ def _joined_share() -> Share | None:
 
 
 def _environments_share() -> Share | None:
-    """Returns the share that torchrun or srun has set in the environment, or None.
-
-    SLURM_PROCID and SLURM_NTASKS do not suffice: a SLURM batch script has them too, but is a single
-    process. Only steps that srun starts have SLURM_STEP_NUM_TASKS. A shell that `srun --pty` starts
-    in the first task of a step gets no share either.
-    """
+    """Returns the rank and world size that torchrun or srun has set in the environment, or None."""
     if "RANK" in os.environ and "WORLD_SIZE" in os.environ:
         return _environments("RANK", "WORLD_SIZE")
+    # A SLURM batch script has SLURM_PROCID and SLURM_NTASKS, too, but is a single process. Only
+    # processes that srun starts have SLURM_STEP_NUM_TASKS.
     if {"SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"} - set(os.environ):
         return None
     share = _environments("SLURM_PROCID", "SLURM_STEP_NUM_TASKS")
+    # With SLURM_PTY_PORT, this is a shell that `srun --pty` started in the first task.
     return None if share == ALONE or "SLURM_PTY_PORT" in os.environ else share
 
 
@@ -202,8 +207,8 @@ def _environments(rank: str, world_size: str) -> Share:
 
 
 def _environment(name: str, least: int, end: int, named_end: str) -> int:
-    """Returns an environment variable as an integer in [least, end). named_end: how error texts
-    show `end`. Errors: InvalidArgumentError.
+    """Returns the environment variable `name` as an integer in [least, end). named_end: the text
+    for `end` in errors. Errors: InvalidArgumentError.
     """
     try:
         value = int(os.environ[name])
@@ -220,8 +225,8 @@ def _environment(name: str, least: int, end: int, named_end: str) -> int:
 
 
 def _warn_of_environment(share: Share) -> None:
-    """Warns once in each process if `share` comes from SLURM's variables, or if it is all samples
-    although the environment shows other processes.
+    """Warns once if `share` comes from SLURM's variables. Also warns once if `share` is ALONE, but
+    the environment variables show several processes.
     """
     if _joined_share() is not None or {"RANK", "WORLD_SIZE"} <= set(os.environ):
         return
@@ -256,9 +261,7 @@ def _warn_once(about: str, text: str) -> None:
 
 
 def _warn_of_change(name: str, then: int, before: Share, now: int, share: Share) -> None:
-    """Warns if the number called `name` has changed: it was `then` for the share `before`, and is
-    `now` for `share`.
-    """
+    """Warns if the new rank or world size has changed the number `name` from `then` to `now`."""
     if then != now:
         warn_user(
             f"{name} was read too early: it was {then} for {before}, and is {now} for {share}. "

@@ -1,4 +1,4 @@
-"""Checks the state that is passed to `load_state_dict`. Any framework may have saved it."""
+"""Checks the state that a user passes to `load_state_dict` of a loader."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from fuelrail.options import integer, shown, typed
 
 
 def plain_state(state: object, like: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns those members of `state` whose names are in `like`, as values that JSON can hold.
+    """Returns the members of `state` that `like` also has, as values of type str or int.
 
-    Checks the types of the values; the core checks the values. Accepts integers of NumPy and
-    integer tensors, because some frameworks convert integers when they save a state. Errors:
-    ArgumentTypeError, InvalidArgumentError.
+    like: a valid state, which shows the type of each member.
+
+    The core checks the values later. Integers of NumPy and integer tensors are also accepted,
+    because some frameworks convert integers when they save a state. Errors: ArgumentTypeError for a
+    wrong type; InvalidArgumentError for an integer of more than 64 bits.
     """
     if not isinstance(state, Mapping):
         raise ArgumentTypeError(

@@ -30,11 +30,13 @@ class DataLoader(BaseLoader[torch.Tensor]):
     >>> for images, labels in loader:
     ...     loss = criterion(model(images), labels)
 
-    The tensors of a batch share the loader's memory, which stays unchanged as long as any of them
-    is alive. Forking, spawning and pickling work as with `fuelrail.Loader`. Labels are int64 if
-    every sample has one label and all labels are whole numbers, otherwise float32. In a distributed
-    job, every process creates the same loader, before or after `init_process_group`: the loader
-    uses the rank and world size that torch.distributed has when the first batch is requested.
+    The tensors of a batch share the loader's memory, which stays unchanged while any of these
+    tensors is alive. Forking, spawning and pickling work as with `fuelrail.Loader`. Labels are
+    int64 if every sample has one label and all labels are whole numbers, otherwise float32.
+
+    In a distributed job, every process creates the same loader, before or after
+    `init_process_group`. The loader uses the rank and world size that torch.distributed has when
+    the first batch is requested.
     """
 
     @takes_loader_options({})
@@ -50,17 +52,17 @@ class DataLoader(BaseLoader[torch.Tensor]):
     ) -> None:
         """Creates a loader. Its threads start with the first batch.
 
-        memory_format: torch.channels_last gives images of shape (batch, 3, height, width) whose
-            memory layout is NHWC. Default: torch.contiguous_format.
+        memory_format: torch.channels_last returns images of shape (batch, 3, height, width) that
+            are stored in the order NHWC. Default: torch.contiguous_format.
         pin_memory: whether to copy batches to page-locked memory. Needs CUDA. Default: False.
-        device: the CUDA device to which batches are copied: "cuda" (the device that is current
-            during this call) or, for example, "cuda:1". The copy goes through page-locked memory,
-            on a separate stream, before the `batch_transforms` run. If the device has too little
-            memory for the copy, an error is raised, and the iterator's next call tries the same
+        device: the CUDA device to which batches are copied, such as "cuda:1". "cuda" is the device
+            that is current when the loader is created. Batches are copied through page-locked
+            memory on a separate stream, before the `batch_transforms` run. If the device has too
+            little memory for a batch, an error is raised. The iterator's next call tries the same
             batch again. Default: None, the CPU.
 
-        Errors: those of `fuelrail.Loader`; UnsupportedError for `pin_memory` and for a CUDA
-        `device` if CUDA is not available, and for a `device` that is neither CUDA nor the CPU.
+        Errors: those of `fuelrail.Loader`; UnsupportedError if CUDA is needed but not available, or
+        if `device` is neither a CUDA device nor the CPU.
         """
         own = {"memory_format": memory_format, "pin_memory": pin_memory, "device": device}
         given = {"batch_size": batch_size, **options}

@@ -40,8 +40,9 @@ _TEXT = f"{inspect.getdoc(SampleKeywords)}\n{described('More options:', _OPTIONS
 
 
 class SampleBatch(Sequence[Sample]):
-    """A sequence of samples that were decoded together. `columns` are tensors, or lists of tensors
-    if the samples differ in size. `self[i]` is a tuple of row i of each column, without a copy.
+    """A sequence of samples that were decoded together. The attribute `columns` has one tensor for
+    each field, or one list if the samples differ in size. Element i of the sequence is a tuple with
+    element i of each column, without a copy.
     """
 
     def __init__(self, columns: Sequence[Any]) -> None:
@@ -55,7 +56,7 @@ class SampleBatch(Sequence[Sample]):
     @overload
     def __getitem__(self, index: slice) -> SampleBatch: ...
     def __getitem__(self, index: int | slice) -> Sample | SampleBatch:
-        """Returns one sample; for a slice, returns a SampleBatch. Copies no data."""
+        """Returns one sample, or a SampleBatch for a slice. Copies no data."""
         if isinstance(index, slice):
             return SampleBatch([column[index] for column in self.columns])
         if not -len(self) <= index < len(self):
@@ -64,8 +65,8 @@ class SampleBatch(Sequence[Sample]):
 
 
 def collate(samples: Sequence[Any]) -> Any:
-    """The `collate_fn` for a MapDataset. Returns the list of columns of a SampleBatch, without a
-    copy. Passes samples of any other type to `torch.utils.data.default_collate`.
+    """The `collate_fn` to use with a MapDataset. Converts a SampleBatch to the list of its columns,
+    without a copy. For other samples, calls `torch.utils.data.default_collate`.
     """
     return samples.columns if isinstance(samples, SampleBatch) else default_collate(list(samples))
 
@@ -82,17 +83,15 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
     ...     for images, labels in loader:
     ...         loss = criterion(model(images), labels)
 
-    Random transforms depend only on `seed`, the epoch set by `set_epoch` and the index, not on
-    when, where or how often a sample is read. So a sample that is repeated in an epoch is cropped
-    in the same way each time.
+    Random transforms depend only on `seed`, the number that `set_epoch` sets, and the sample's
+    index. So a sample that is read twice in an epoch is cropped in the same way both times.
 
-    Worker processes may be forked or spawned. A few worker processes are enough: each decodes with
-    several threads, and together they use as many threads as this process would. `set_epoch` takes
-    effect in persistent workers, too.
+    Worker processes may be forked or spawned. A few are enough, because each decodes with several
+    threads. All workers together use as many threads as this process would use without workers.
+    `set_epoch` takes effect in persistent workers, too.
 
-    A subclass may override `__getitem__`, call `super().__getitem__(index)` and change the result.
-    torch's DataLoader then gets the changed samples. Samples are then decoded one by one, so use
-    several worker processes.
+    A subclass may override `__getitem__` to change the result of `super().__getitem__(index)`.
+    Samples are then decoded one at a time, so use several worker processes.
     """
 
     _native: _core.Loader | None
@@ -106,11 +105,12 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         memory_format: Any = "contiguous_format",
         **options: Unpack[SampleKeywords],
     ) -> None:
-        """By default, all worker processes together use one thread for each processor.
+        """Opens the dataset. By default, all worker processes together use one thread for each
+        processor.
 
         data: a Dataset, or anything that `fuelrail.open` takes.
-        fields: the columns, in order, as in `fuelrail.torch.DataLoader`, except that `position` is
-            the sample's index. Default: image, label.
+        fields: the fields of a sample, in order. The names are those of
+            `fuelrail.torch.DataLoader`. `position` is the sample's index. Default: image, label.
         memory_format: as in `fuelrail.torch.DataLoader`. Default: torch.contiguous_format.
 
         Errors: those of `fuelrail.torch.DataLoader`.
@@ -140,20 +140,21 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         return len(self._data)
 
     def __getitem__(self, index: int) -> Sample:
-        """Returns one sample: a tuple with one value for each field. Errors: OutOfRangeError,
+        """Returns a sample as a tuple with one value for each field. Errors: OutOfRangeError,
         ArgumentTypeError, the errors of reading and decoding.
         """
         return self._decoded([index])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> Any:
-        """Decodes the samples at `indices` together. torch's DataLoader calls this.
+        """Decodes the samples at `indices` together. torch's DataLoader calls this method for each
+        batch.
 
-        Returns: a SampleBatch. If a subclass overrides `__getitem__`, returns a list of the results
-        of that method, which must not call this one.
+        Returns a SampleBatch. If a subclass overrides `__getitem__`, returns a list of samples from
+        the subclass's `__getitem__`, which must not call `__getitems__`.
 
         Issues a FuelrailWarning if 16-bit images are reduced to 8 bits, and another if an alpha
-        channel is dropped. Each is issued only once, even if there are several processes. Errors:
-        OutOfRangeError, ArgumentTypeError; those of the first record that cannot be read.
+        channel is dropped. All worker processes together issue each warning only once. Errors:
+        OutOfRangeError, ArgumentTypeError; the error of the first record that cannot be read.
         """
         if isinstance(indices, (str, bytes)) or not hasattr(indices, "__iter__"):
             raise ArgumentTypeError(
@@ -187,8 +188,8 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         return SampleBatch(self._tensors.columns(taken[0], self._is_image))
 
     def set_epoch(self, epoch: int) -> None:
-        """Sets the epoch for the samples that are read from now on, here and in worker processes.
-        epoch: an integer in [0, 2**32). Errors: InvalidArgumentError, ArgumentTypeError.
+        """Sets the epoch number, in [0, 2**32), for samples that are read from now on, in this
+        process and in its workers. Errors: InvalidArgumentError, ArgumentTypeError.
         """
         self._epoch.fill_(whole("epoch", epoch, bits=32))
 
@@ -210,7 +211,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         self._prepare()
 
     def _prepare(self) -> None:
-        """Resets the lock and the native loader. A forked child must not use those of its parent."""
+        """Creates a new lock, and drops the native loader, which a forked child cannot use."""
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._native = None

@@ -1,4 +1,4 @@
-"""Tensors that share the core's memory, and their copies on a device."""
+"""Converts batches to tensors, and copies them to page-locked memory or to a CUDA device."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _FORMATS = ("contiguous_format", "channels_last")
 
 
 class TensorFramework(Framework[torch.Tensor]):
-    """Converts columns to tensors that share the core's memory, or to copies in page-locked memory
-    or on a device.
+    """Converts the columns of a batch to tensors. They share the core's memory unless `pin_memory`
+    or `device` requires a copy.
     """
 
     def __init__(
         self, memory_format: object, pin_memory: object = False, device: object = None
     ) -> None:
-        """Errors: InvalidArgumentError, ArgumentTypeError; UnsupportedError if CUDA is needed but
-        not available.
+        """Takes options of `fuelrail.torch.DataLoader`. Errors: InvalidArgumentError,
+        ArgumentTypeError; UnsupportedError if CUDA is needed but not available.
         """
         self._interleaved = choice_of("memory_format", memory_format, _FORMATS) == _FORMATS[1]
         self._pins = truth("pin_memory", pin_memory)
@@ -59,12 +59,11 @@ class TensorFramework(Framework[torch.Tensor]):
 
 
 class SideStreamCopy:
-    """Copies batches to a CUDA device on a separate stream, in parallel with the work of the
-    current stream, and makes the current stream wait for the copy.
+    """Copies batches to a CUDA device on a separate stream, and makes the current stream wait for
+    the copy. The copy runs in parallel with earlier work of the current stream.
 
-    Each tensor is copied through page-locked memory, which PyTorch keeps until the copy is done.
-    The loader's own memory is no longer needed when the call returns. After an error, `columns` are
-    unchanged.
+    Each tensor is first copied to page-locked memory. Therefore the loader may reuse its own memory
+    as soon as the call returns. After an error, `columns` is unchanged.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -91,12 +90,11 @@ class SideStreamCopy:
 
 
 def target_device(device: object) -> torch.device | None:
-    """Returns the CUDA device that `device` names, with its index, or None for the CPU.
+    """Converts `device` to a CUDA device with an index, or to None for the CPU.
 
-    Queries CUDA only for CUDA devices: a query may start the driver, which does not work after a
-    fork. Errors: ArgumentTypeError and InvalidArgumentError for an invalid `device` or an index out
-    of range; UnsupportedError for a device that is neither CUDA nor the CPU, and for a CUDA device
-    if CUDA is not available.
+    Errors: ArgumentTypeError; InvalidArgumentError for an invalid `device` or an index out of
+    range; UnsupportedError if CUDA is needed but not available, or if `device` is neither a CUDA
+    device nor the CPU.
     """
     if device is None:
         return None
@@ -123,6 +121,7 @@ def target_device(device: object) -> torch.device | None:
             found=shown(str(target)),
             remedy="Omit `device`, and move the tensors with `.to`",
         )
+    # CUDA is queried only from here on: a query may start the driver, which fails after a fork.
     require_cuda("device")
     index = target.index
     if index is None:  # the current device: index 0 until CUDA is initialised
@@ -138,9 +137,7 @@ def target_device(device: object) -> torch.device | None:
 
 
 def require_cuda(option: str) -> None:
-    """Raises UnsupportedError if CUDA is not available. The text says whether PyTorch was built
-    without CUDA or finds no CUDA device.
-    """
+    """Raises UnsupportedError if CUDA is not available. option: the option that needs CUDA."""
     if torch.cuda.is_available():
         return
     built = torch.version.cuda is not None
@@ -155,7 +152,7 @@ def require_cuda(option: str) -> None:
 
 
 def _each_tensor(columns: list[Any], function: Any) -> list[Any]:
-    """Applies `function` to each tensor in `columns` and in its lists. Leaves bytes unchanged."""
+    """Applies `function` to each tensor in `columns` or in a list inside it, but not to bytes."""
     return [
         _each_tensor(column, function)
         if isinstance(column, list)

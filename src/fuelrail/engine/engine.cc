@@ -15,11 +15,11 @@ OptionTable<EngineOptions> table_of(int least_read_threads) {
   return OptionTable<EngineOptions>()
       .number("threads", &EngineOptions::threads, 1, kMaxThreads,
               "number of decoding threads. Default: the number of processors that this process "
-              "may use, divided by LOCAL_WORLD_SIZE, which torchrun sets. Lightning and srun do "
-              "not set it: if they start several processes on a machine without giving each its "
-              "own processors, set `threads`.")
+              "may use, divided by the environment variable LOCAL_WORLD_SIZE, which torchrun sets. "
+              "Lightning and srun do not set this variable. If they start several processes that "
+              "share the processors of a machine, set `threads`.")
       .number("prefetch", &EngineOptions::prefetch, 1, UINT16_MAX,
-              "number of batches prepared ahead, each in its own memory.")
+              "number of batches prepared ahead. Each needs its own memory.")
       .part(&EngineOptions::read, ReadOptions::table(least_read_threads));
 }
 

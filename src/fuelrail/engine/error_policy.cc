@@ -22,26 +22,26 @@ const OptionTable<ErrorPolicy>& ErrorPolicy::table() {
       OptionTable<ErrorPolicy>()
           .choice("on_error", &ErrorPolicy::on_error,
                   {{"raise", OnError::kRaise}, {"skip", OnError::kSkip}},
-                  "what to do with a sample that cannot be read or decoded. \"raise\": raise the "
-                  "error in place of its batch; the loop can continue after it. \"skip\": fill its "
-                  "row with another sample, drawn by (seed, epoch, position), so that all ranks "
-                  "keep the same number of batches; id and label are the other sample's. "
-                  "FuelrailWarnings name the first ten bad samples, and `bad_records` lists all. "
-                  "(If warnings are turned into errors, the error is raised in place of the batch, "
-                  "and the next call returns the batch.)")
+                  "what to do with a sample that cannot be read or decoded. \"raise\" raises the "
+                  "error in place of the batch; the next call returns the next batch. \"skip\" "
+                  "replaces the sample, including its id and label, with another sample, which "
+                  "depends on the seed, the epoch and the position. So all ranks keep the same "
+                  "number of batches. FuelrailWarnings name the first ten bad samples, and "
+                  "`bad_records` lists all. If warnings are turned into errors, the warning is "
+                  "raised in place of the batch, and the next call returns this batch.")
           .any(option::allowance_rule(
                    "max_bad", "int or float or None",
-                   "with on_error=\"skip\", how many samples of this rank's part of an "
-                   "epoch may be bad, including bad substitutes. One more raises "
-                   "TooManyBadRecordsError in place of its batch, and again in place of every "
-                   "later batch until `set_epoch` or `load_state_dict`. An int is a "
-                   "count, a float a fraction of that part (with `sampler` or "
-                   "`batch_sampler`, of the dataset). Default: 0.01, but at least "
-                   "10 samples."),
+                   "with on_error=\"skip\", the largest allowed number of bad samples in this "
+                   "rank's part of an epoch. Bad replacements count, too. If more samples are "
+                   "bad, TooManyBadRecordsError is raised in place of the batch and of every "
+                   "later batch, until `set_epoch` or `load_state_dict` is called. An int is a "
+                   "number of samples. A float is a fraction of this rank's part of the epoch "
+                   "(with `sampler` or `batch_sampler`, a fraction of the dataset). Default: 0.01, "
+                   "but at least 10 samples."),
                &ErrorPolicy::max_bad)
           .number("max_record_bytes", &ErrorPolicy::max_record_bytes, 1, UINT64_MAX,
-                  "the largest stored size of a record. A larger record is an error, raised before "
-                  "memory is allocated for it.");
+                  "the largest allowed size of a stored record, in bytes. A larger record raises "
+                  "an error before memory is allocated for it.");
   return table;
 }
 

@@ -18,11 +18,11 @@ const OptionTable<LoaderOptions>& LoaderOptions::table() {
                 .kind = "float or None",
                 .bounds = "above 0, or None",
                 .meaning =
-                    "seconds to wait for a batch. After that, a StallError (a TimeoutError) is "
-                    "raised, which names the stage that the batch waits for (opening, reading or "
-                    "decoding a file, or the sampler), the file, the offset and the sample's "
-                    "index. The next call waits again, and returns the batch if it is ready in "
-                    "time. Default: None, wait without a limit.",
+                    "the longest time to wait for a batch, in seconds. After this time, a "
+                    "StallError (a TimeoutError) is raised. It names the stage that is too slow "
+                    "(opening, reading or decoding a file, or the sampler), the file, the offset "
+                    "and the sample's index. The next call waits for the same batch again. "
+                    "Default: None, no limit.",
                 .allows =
                     [](const OptionValue& value) {
                       const auto* const seconds = std::get_if<double>(&value);
@@ -41,24 +41,26 @@ const OptionTable<ImageOptions>& ImageOptions::table() {
                    {"bfloat16", DType::kBfloat16},
                    {"uint8", DType::kUint8}},
                   "element type of the images: \"float32\", \"float16\", \"bfloat16\" (only "
-                  "for DLPack and PyTorch; NumPy has no bfloat16) or \"uint8\". Without Normalize, "
-                  "floats are "
-                  "in [0, 1].")
+                  "for DLPack and PyTorch; NumPy has no bfloat16) or \"uint8\". Without the "
+                  "transform Normalize, floats are in [0, 1].")
           .choice("layout", &ImageOptions::layout,
                   {{"NCHW", ImageLayout::kNchw}, {"NHWC", ImageLayout::kNhwc}},
                   "order of the images' dimensions, \"NCHW\" or \"NHWC\". The channels are red, "
                   "green, blue.")
-          .choice("orientation", &ImageOptions::orientation,
-                  {{"apply", Orientation::kApply}, {"ignore", Orientation::kIgnore}},
-                  "\"apply\" turns images upright by their EXIF tag; \"ignore\" does not.")
+          .choice(
+              "orientation", &ImageOptions::orientation,
+              {{"apply", Orientation::kApply}, {"ignore", Orientation::kIgnore}},
+              "\"apply\" turns images upright according to their EXIF orientation tag; \"ignore\" "
+              "ignores the tag.")
           .flag("scaled_decode", &ImageOptions::scaled_decode,
-                "decode a JPEG at 1/8, 1/4 or 1/2 of its size if the first resampling shrinks it "
-                "at least that much. This is faster, but changes pixels slightly "
-                "(docs/transforms.md has measurements).")
+                "whether to decode a JPEG at 1/8, 1/4 or 1/2 of its size, if the first transform "
+                "that resizes the image shrinks it at least this much. This is faster, but changes "
+                "pixels slightly (docs/transforms.md has measurements).")
           .number(
               "max_pixels", &ImageOptions::max_pixels, 1, INT64_MAX,
-              "the largest number of pixels of an image. An image that declares more pixels causes "
-              "an error before memory is allocated for it. (docs/limits.md lists all limits.)");
+              "the largest allowed number of pixels in an image. If the header of an image "
+              "declares more pixels, an error is raised before memory is allocated for the image. "
+              "docs/limits.md lists all limits.");
   return table;
 }
 

@@ -133,8 +133,8 @@ const OptionTable<DetOptions>& DetOptions::table() {
         .choice(
             "crop_emit_mode", &D::crop_emit_mode,
             {{"center", CropEmitMode::kCenter}, {"overlap", CropEmitMode::kOverlap}},
-            "Which objects a crop keeps. center: those whose centre is in the crop. overlap: those "
-            "with more than the fraction emit_overlap_thresh of their area in the crop.")
+            "Which objects a crop keeps. center: objects with their centre in the crop. overlap: "
+            "objects with more than a fraction of their area in the crop (emit_overlap_thresh).")
         .number("emit_overlap_thresh", &D::emit_overlap_thresh, 0,
                 std::numeric_limits<float>::max(),
                 "With crop_emit_mode 'overlap', a crop keeps the objects with more than this "
@@ -144,10 +144,10 @@ const OptionTable<DetOptions>& DetOptions::table() {
             {{"force", DetResizeMode::kForce},
              {"shrink", DetResizeMode::kShrink},
              {"fit", DetResizeMode::kFit}},
-            "How the image is resized to data_shape. force: to exactly this size, ignoring the "
-            "aspect ratio. shrink: keeps the aspect ratio, and resizes only images that are too "
-            "large. fit: keeps the aspect ratio, and makes the image as large as possible. Pixels "
-            "to the right of the image and below it are 0.");
+            "How the image is resized to data_shape. force: to exactly this size, even if the "
+            "aspect ratio changes. shrink: with the same aspect ratio, and only if the image is "
+            "too large. fit: with the same aspect ratio, to the largest size that fits. Output "
+            "pixels to the right of the image and below it are 0.");
     return rows;
   }();
   return table;

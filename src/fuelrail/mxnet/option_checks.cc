@@ -36,14 +36,15 @@ OptionRule whole_number(const char* name, const char* bounds, const char* meanin
 OptionRule interpolation_rule() {
   return option::numbers_rule(
       "inter_method", {0, 1, 2, 3, 4, 9, 10},
-      "Interpolation of all steps: 0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos, 9 by size "
-      "(cubic if both sides grow, area if both shrink, else linear), 10 one of 0 to 4 at random.");
+      "Interpolation method of all steps: 0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos, 9 by "
+      "size (cubic if both sides grow, area if both shrink, otherwise linear), 10 a random choice "
+      "of 0 to 4.");
 }
 
 OptionRule shorter_side_rule() {
   return whole_number(
       "resize", "-1 (off), or 1 to 32766 pixels",
-      "Resizes the shorter side to this many pixels and keeps the aspect ratio; -1: off.",
+      "Resizes the shorter side to this many pixels and keeps the aspect ratio. -1 means off.",
       [](int64_t side) { return side >= -1 && side != 0 && side <= kLongestSide; });
 }
 

@@ -190,8 +190,8 @@ const OptionTable<OutputOptions>& OutputOptions::table() {
     for (size_t c = 0; c < 4; ++c) {
       rows.number(
           std::string("mean_") + "rgba"[c], [c](auto& o) -> auto& { return o.mean[c]; },
-          "Subtracted from this channel. ImageDetRecordIter uses mean_* if any of them is above 0, "
-          "and mean_img otherwise.");
+          "Value that is subtracted from this channel. ImageDetRecordIter uses mean_* if any of "
+          "these values is above 0, and mean_img otherwise.");
       rows.number(
           std::string("std_") + "rgba"[c], [c](auto& o) -> auto& { return o.std[c]; },
           "Divisor of this channel (float32 only). ImageDetRecordIter ignores values of 0 and "

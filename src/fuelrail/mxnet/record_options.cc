@@ -22,8 +22,8 @@ Option<Options> shape_row() {
                    .bounds = "three numbers: channels, height and width",
                    .meaning =
                        "Channels, height and width of the output. 1 channel is grey, 3 channels "
-                       "are red, green and blue, and 4 channels add alpha, which every image must "
-                       "then have.",
+                       "are red, green and blue, and 4 channels add alpha. With 4 channels, every "
+                       "image must have alpha.",
                    .allows =
                        [](const OptionValue& value) {
                          const auto* const sides = std::get_if<std::vector<int64_t>>(&value);
@@ -46,7 +46,8 @@ Table table_of(const Table& dataset, const Table& augmentation) {
                "RecordIO files: one path, several separated by ';', a directory, or a pattern."),
            &Options::path_imgrec)
       .any(path_rule("path_imglist",
-                     "A list (.lst) whose labels replace those of the records with the same id."),
+                     "A list file (.lst). Its labels replace the labels of the records with the "
+                     "same ids."),
            &Options::path_imglist)
       .part(std::identity(), dataset)
       .row(shape_row())
@@ -55,11 +56,11 @@ Table table_of(const Table& dataset, const Table& augmentation) {
       .number("part_index", &Options::part_index, 0, INT64_MAX,
               "Number of the part that is read, from 0.")
       .flag("shuffle", &Options::shuffle,
-            "Shuffles the records in each epoch: with path_imgidx, all records of the part; "
-            "otherwise, the records within each 8 MiB chunk.")
+            "Shuffles the records in each epoch. With path_imgidx, all records of the part are "
+            "shuffled together. Without it, records are shuffled only within each 8 MiB chunk.")
       .number("shuffle_chunk_size", &Options::shuffle_chunk_size, 0, INT64_MAX,
-              "If there is no path_imgidx: reads sub-parts of about this size (in MiB) in random "
-              "order; 0: off.")
+              "Without path_imgidx, divides the part into sub-parts of about this size, in MiB, "
+              "and reads them in random order. 0 turns this off.")
       .number("shuffle_chunk_seed", &Options::shuffle_chunk_seed,
               "Seed of the order of the sub-parts (shuffle_chunk_size).")
       .number("seed", &Options::seed,
@@ -74,8 +75,8 @@ Table table_of(const Table& dataset, const Table& augmentation) {
       .part(std::identity(), augmentation)
       .any(path_rule(
                "mean_img",
-               "File of a mean image, which is subtracted pixel by pixel instead of mean_*. If "
-               "the file does not exist, it is computed from this part's images and written."),
+               "File with a mean image, which is subtracted pixel by pixel, in place of mean_*. If "
+               "the file does not exist, the mean of this part's images is computed and written."),
            &Options::mean_img)
       .part(&Options::output, OutputOptions::table())
       .number("preprocess_threads", &Options::preprocess_threads, 1, INT64_MAX,
@@ -90,8 +91,9 @@ const OptionTable<RecordIterOptions>& RecordIterOptions::table(bool detection) {
   static const Table plain = table_of(
       Table()
           .any(path_rule("path_imgidx",
-                         "Index of all records, with offsets as if all files were one file. If it "
-                         "is given, parts have equal numbers of records instead of bytes."),
+                         "Index file of all records. Its offsets count through all RecordIO files "
+                         "as if they were one file. With an index file, the parts have equal "
+                         "numbers of records. Without it, they have equal numbers of bytes."),
                &Options::path_imgidx)
           .number("label_width", &Options::label_width, 1, INT64_MAX,
                   "Number of labels per image in the records, or in path_imglist."),
@@ -100,22 +102,24 @@ const OptionTable<RecordIterOptions>& RecordIterOptions::table(bool detection) {
           .part(&Options::output, OutputOptions::plain_table())
           .number("seed_aug", &Options::seed_aug,
                   "Seed of MXNet's own random numbers for augmentation, which repeat in every "
-                  "batch or chunk. None: the numbers are a function of (seed, epoch, position)."));
+                  "batch or chunk. With None, the random numbers depend on the seed, the epoch and "
+                  "the position in the epoch."));
   static const Table of_detection = table_of(
       Table()
           .any(whole_number(
                    "label_width", "-1 (any), or at least 1",
-                   "Number of label columns in each row of path_imglist; -1: all. Unless it "
-                   "is -1, a record with a different number of labels is an error.",
+                   "Number of label columns in each row of path_imglist; -1 means all. For any "
+                   "other value, a record with a different number of labels raises an error.",
                    [](int64_t width) { return width >= -1 && width != 0; }),
                [](auto& o) -> auto& { return o.detection->label_width; })
           .number(
               "label_pad_width", [](auto& o) -> auto& { return o.detection->label_pad_width; }, -1,
               INT64_MAX,
-              "Length to which labels are padded; 0 or -1: the longest label of all parts.")
+              "Length to which every label is padded. 0 and -1 mean the length of the longest "
+              "label in all parts.")
           .number(
               "label_pad_value", [](auto& o) -> auto& { return o.detection->label_pad_value; },
-              "Value that pads labels."),
+              "Value with which labels are padded."),
       Table().part([](auto& o) -> auto& { return o.detection->augment; }, DetOptions::table()));
   return detection ? of_detection : plain;
 }

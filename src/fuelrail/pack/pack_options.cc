@@ -63,12 +63,12 @@ const OptionTable<StoredImages>& StoredImages::table() {
   static const auto table =
       OptionTable<StoredImages>()
           .number("resize", &StoredImages::resize, 1, 1 << 15,
-                  "length of the shorter side; smaller images are not enlarged.")
+                  "length of the shorter side, in pixels; smaller images are not enlarged.")
           .number("quality", &StoredImages::quality, 1, 100,
                   "JPEG quality of encoded images, default 95; if given, every image is encoded.")
           .flag("verify_images", &StoredImages::verify_images, "check every image's header.")
           .flag("decode", &StoredImages::decode,
-                "decode every image before it is stored, to find damage after the header.");
+                "decode every image before it is stored, to find damage beyond the header.");
   return table;
 }
 
@@ -78,19 +78,20 @@ const OptionTable<PackOptions>& PackOptions::table() {
           .number("seed", &PackOptions::split_seed, 0, UINT64_MAX, "seed of the random split.")
           .number("nsplit", &PackOptions::nsplit, 1, kMostParts,
                   "number of parts of consecutive images, named OUT.part000 and so on; 'fuelrail "
-                  "merge' joins them.")
+                  "merge' joins the parts.")
           .number("part", &PackOptions::part, 0, kMostParts - 1,
-                  "make only this part, counted from 0; by default all parts.")
+                  "create only the part with this number, counted from 0; by default, all parts.")
           .flag(
               "overwrite", [](auto& o) -> auto& { return o.job.overwrite; },
               "replace an existing output.")
           .flag("resume", &PackOptions::resume,
-                "resume a killed or failed run of the same job, and keep an existing output that "
-                "equals this job's result; a run that fails keeps its unfinished files.")
+                "resume a killed or failed run of the same job. An existing output that equals "
+                "this job's result is kept. If a run fails, its unfinished files are kept.")
           .number("threads", &PackOptions::threads, 1, kMaxThreads,
-                  "threads that read, decode and encode.")
-          .any(option::allowance_rule("max_errors", "int or float",
-                                      "images that may be skipped, as a count or a fraction."),
+                  "number of threads that read, decode and encode.")
+          .any(option::allowance_rule(
+                   "max_errors", "int or float",
+                   "largest number of images that may be skipped, or their fraction."),
                &PackOptions::max_errors);
   return table;
 }

@@ -91,11 +91,12 @@ const OptionTable<OrderOptions>& OrderOptions::table() {
                {"drop", LastBatch::kDrop},
                {"pad", LastBatch::kPad},
                {"wrap", LastBatch::kWrap}},
-              "what to do with the last samples, if they do not fill a global batch. \"short\": "
-              "divide them evenly among the ranks (the batch of a rank that gets none has no "
-              "rows, and a FuelrailWarning reports it); \"drop\": skip them; \"pad\": fill the "
-              "batch with copies of the last sample, marked as not valid; \"wrap\": fill the "
-              "batch with samples from the beginning of the epoch.");
+              "what to do with the last samples of an epoch if they are too few for a batch on "
+              "every rank. \"short\" divides them evenly among the ranks; a rank without samples "
+              "gets a batch without rows, and a FuelrailWarning reports it. \"drop\" skips them. "
+              "\"pad\" fills the batches with copies of the last sample; for these rows, the field "
+              "`valid` is False. \"wrap\" fills the batches with samples from the beginning of the "
+              "epoch.");
   return table;
 }
 

@@ -41,38 +41,39 @@ const OptionTable<ImageSteps>& ImageSteps::table() {
       OptionTable<Steps>()
           .row({.rule = {.name = "pass_through",
                          .kind = "bool",
-                         .meaning = "store the files unchanged after checking their headers; all "
-                                    "of the following steps are skipped."},
+                         .meaning = "check the headers and store the files unchanged. All of the "
+                                    "following steps are skipped."},
                 .get = [](const Steps& o) { return OptionValue{o.keep == Keep::kAll}; },
                 .set =
                     [](Steps& o, const OptionValue& value) {
                       o.keep = std::get<bool>(value) ? Keep::kAll : Keep::kNone;
                     }})
           .any(option::numbers_rule("color", {-1, 0, 1},
-                                    "1 colour, 0 grey, -1 the channels of the file; with 1 and 0, "
-                                    "images are turned upright by their EXIF orientation."),
+                                    "1 colour, 0 grey, -1 the channels of the file. With 1 and 0, "
+                                    "images are turned upright according to their EXIF tag."),
                &Steps::color)
           .flag("center_crop", &Steps::center_crop, "crop the central square.")
           .number("resize", &Steps::shorter_side, 0, kLongestSide,
-                  "length of the shorter side; 0 keeps it.")
+                  "length of the shorter side, in pixels. 0 keeps the size.")
           .any(option::numbers_rule(
                    "inter_method", {0, 1, 2, 3, 4, 9, 10},
-                   "interpolation of resizing, as in OpenCV: 0 nearest, 1 bilinear, 2 cubic, 3 "
-                   "area, 4 Lanczos, 9 by size (cubic to enlarge, area to shrink, else bilinear), "
-                   "10 one of 0 to 4 at random."),
+                   "interpolation method, as in OpenCV: 0 nearest, 1 bilinear, 2 cubic, 3 area, 4 "
+                   "Lanczos, 9 by size (cubic to enlarge, area to shrink, otherwise bilinear), 10 "
+                   "a random choice of 0 to 4."),
                &Steps::rule)
           .choice("encoding", &Steps::encoding,
                   {{".jpg", ImageEncoding::kJpeg},
                    {".jpeg", ImageEncoding::kJpeg},
                    {".png", ImageEncoding::kPng}},
-                  "format of encoded images; for images with alpha it must be .png, otherwise "
-                  "packing stops with an error.")
+                  "format of encoded images; for images with alpha, any other than .png is an "
+                  "error.")
           .number(
               "quality", &Steps::quality, 0, 100,
-              "JPEG quality, 1 to 100, default 95; or PNG compression level, 0 to 9, default 9.")
-          .number("seed", &Steps::seed, 0, UINT64_MAX,
-                  "seed of inter_method 10 and of random transforms; the image's place in the list "
-                  "selects its random numbers.");
+              "JPEG quality (1 to 100, default 95) or PNG compression level (0 to 9, default 9).")
+          .number(
+              "seed", &Steps::seed, 0, UINT64_MAX,
+              "seed of inter_method 10 and of random transforms. The random numbers of an image "
+              "depend on the seed and on the image's place in the list.");
   return table;
 }
 
