@@ -4,7 +4,8 @@
 >>> im2rec("train.lst", Compose([Resize(256)]), {"num_workers": 8}, "train.rec")
 'train.rec'
 
-The command `fuelrail im2rec` corresponds to MXNet's `im2rec.py`; `make_lists` writes the lists.
+The command `fuelrail im2rec` replaces MXNet's script `im2rec.py`. `make_lists` writes the `.lst`
+files.
 """
 
 from __future__ import annotations
@@ -64,42 +65,47 @@ def im2rec(
 ) -> str | list[str]:
     """Packs the images of a list into a record file.
 
-    list_file: a file with one image on each line, `index TAB label [TAB label ...] TAB path`. The
-        index becomes the record's id and its key in the `.idx`.
-    transforms: a Compose, a list, one transform, or one function from pixels to pixels.
-        Applied to every image after the settings below. None: no transforms.
-    dataset_params: see below. None: all defaults.
-    output_path: the file to write, `X.rec` or, for an FFRecord file, `X.ffr`; or a folder, in which
-        the file is named after the list. None: the list's own folder. The index `X.idx` and the
-        sidecar `X.rec.frx` are written beside the file.
+    list_file: a text file with one image on each line, `index TAB label [TAB label ...] TAB path`.
+        The index becomes the record's id and its key in the `.idx` file.
+    transforms: a Compose, a list, one transform, or one function from pixels to pixels. Applied to
+        every image after the settings below. Default: no transforms.
+    dataset_params: a mapping from the names below to values. Default: all defaults.
+    output_path: the path of the new file, or an existing folder. The suffix `.rec` selects
+        RecordIO, and `.ffr` selects FFRecord. In a folder, the file is named after the list.
+        Default: the list's folder. For `X.rec`, the index `X.idx` and the sidecar `X.rec.frx` are
+        also written.
 
     The proposal's `dataset_params`, with their defaults:
 
-    - num_workers (1): threads that read, decode and encode. Records are in the list's order, and
-      the result is the same for any number.
+    - num_workers (1): number of threads that read, decode and encode. The number does not change
+      the result; records are in the list's order.
     - label_width (any number): number of labels that every line must have.
-    - pack_label (0): 1 stores all labels of a line, 0 only the first.
-    - nsplit (1): number of parts, `X.part000.rec` and so on. Each part has consecutive images, and
-      the sizes of the parts differ by at most one image. `fuelrail.merge` joins the parts.
-    - part (all parts): writes only this part, counted from 0, so that machines can share the work.
+    - pack_label (0): 1 stores all labels of a line, 0 stores only the first.
+    - nsplit (1): number of parts, which are written to `X.part000.rec`, `X.part001.rec` and so on.
+      Each part has consecutive images, and the sizes of the parts differ by at most one image.
+      `fuelrail.merge` joins the parts.
+    - part (all parts): writes only this part, counted from 0. Several machines can thus share the
+      work.
 
-    The proposal's settings for images are listed at the end of this text. Switches may also be 0 or
-    1, and `resize` may also be [width, height]. Further `dataset_params`, which only fuelrail has:
+    The proposal's settings for images are listed at the end of this text. Boolean settings also
+    accept 0 and 1, and `resize` also accepts [width, height]. Further `dataset_params`, which only
+    fuelrail has:
 
-    - max_errors (0.01): how many unreadable images and lines may be skipped: an int is a number, a
-      float from 0 to 1 a fraction. Each unreadable image or line is logged (logger
-      `fuelrail.mxnet.im2rec`) and listed with the reason in `X.rec.errors.jsonl`.
-    - overwrite (False), resume (False), progress (none): as in `fuelrail.pack`. `resume` identifies
-      functions only by their names. If an existing file already has the right contents, `resume`
-      logs this (INFO).
+    - max_errors (0.01): the largest number (int) or fraction (float from 0 to 1) of unreadable
+      images and lines. These are skipped, logged by the logger `fuelrail.mxnet.im2rec`, and listed
+      with the reason in `X.rec.errors.jsonl`.
+    - overwrite (False), resume (False), progress (none): as in `fuelrail.pack`. `resume` compares
+      functions only by name. If an existing file already has the right contents, `resume` logs
+      this at level INFO.
     - root (the list's folder): the folder that the list's paths are relative to.
 
-    Returns: the path of the file; with nsplit above 1 and no part, the paths of all parts.
+    Returns: the path of the file. If nsplit is above 1 and part is not given, the list of all
+    parts' paths.
 
     Errors: InvalidArgumentError for an invalid value, and for an unknown name in `dataset_params`
     (the text suggests the nearest known name); ArgumentTypeError; NotFoundError; IoError;
-    CorruptError if more images fail than allowed (complete parts are kept); any exception that one
-    of the caller's functions raises.
+    CorruptError if more images fail than max_errors allows (complete parts are kept); any exception
+    of the caller's functions.
     """
     params = _params(dataset_params)
     listed = file_name("`list_file`", list_file)
@@ -124,21 +130,21 @@ def np2rec(
     dataset_params: Mapping[str, Any] | None = None,
     output_path: str | os.PathLike[str] | None = None,
 ) -> str | list[str]:
-    """Packs images that are in memory into a record file.
+    """Packs images in memory into a record file. An image's id is its index in `data`.
 
-    data: an array of images of shape (N, H, W) grey, (N, 3, H, W) RGB or (N, 4, H, W) RGBA.
-        Integers are levels from 0 to 255. Floats are from 0 to 1; the level nearest to value * 255
-        is stored. Values outside these ranges are clipped, with a FuelrailWarning. An image with a
+    data: an array of N images of shape (N, H, W) for grey, (N, 3, H, W) for RGB or (N, 4, H, W) for
+        RGBA. Integers are from 0 to 255. Floats are from 0 to 1; they are multiplied by 255 and
+        rounded. Values outside these ranges are clipped, with a FuelrailWarning. An image with a
         NaN counts as unreadable.
-    labels: N numbers; or, with `pack_label`, an array of shape (N, label_width), to store several
+    labels: N numbers. If `pack_label` is 1, an array of shape (N, label_width) stores several
         labels for each image.
-    transforms, dataset_params: as for `im2rec`, but without root, color, pass_through and resume.
-        For RGBA, encoding must be ".png".
-    output_path: the file to write, `X.rec` or `X.ffr`; or a folder, in which the file is named
-        `data.rec`. None: `data.rec` in the current folder.
+    transforms: as for `im2rec`.
+    dataset_params: as for `im2rec`, but without root, color, pass_through and resume. For RGBA
+        images, encoding must be ".png".
+    output_path: the path of the new file, `X.rec` or `X.ffr`, or an existing folder, in which the
+        file is named `data.rec`. Default: the current folder.
 
-    An image's id is its index. Returns: as `im2rec`. Errors: as `im2rec`, and InvalidArgumentError
-    for an array with a different shape.
+    Returns: as `im2rec`. Errors: as `im2rec`; InvalidArgumentError for arrays of other shapes.
     """
     params = _params(
         dataset_params, without=("root", "color", "pass_through", "resume"), function="np2rec"
@@ -179,7 +185,7 @@ def _composed(transforms: object) -> list[Transform | PixelFunction]:
 
 
 def _on_pixels(function: PixelFunction) -> Callable[..., tuple[Any, int, int, int]]:
-    """Adapts the function to the core's call, which passes flat pixels and their shape."""
+    """Wraps a pixel function for the C++ core, which passes flat pixels and their shape."""
 
     def call(flat: Any, height: int, width: int, channels: int) -> tuple[Any, int, int, int]:
         made = np.asarray(function(flat.reshape(height, width, channels)))
@@ -196,7 +202,7 @@ def _on_pixels(function: PixelFunction) -> Callable[..., tuple[Any, int, int, in
 
 
 def _name_of(item: object) -> str:
-    """Returns a text that identifies a transform or function in every process."""
+    """Returns a text for a transform or function that is the same in every process."""
     name = getattr(item, "__qualname__", None)
     if name is not None:
         return f"{getattr(item, '__module__', '')}.{name}"
@@ -204,7 +210,7 @@ def _name_of(item: object) -> str:
 
 
 def _stages(items: list[Transform | PixelFunction]) -> list[Any]:
-    """Groups consecutive transforms into lists; each function remains a single item."""
+    """Groups consecutive transforms into lists. Each user function stays outside the lists."""
     stages: list[Any] = []
     for item in items:
         if not isinstance(item, (Transform, _core.CustomStage)):
@@ -233,7 +239,7 @@ def _image_options(params: Mapping[str, Any], transforms: object) -> dict[str, A
 
 
 def _size(sides: Sequence[Any]) -> tuple[int, int]:
-    """Returns the height and width of `[width, height]`."""
+    """Checks the pair `[width, height]` and returns (height, width)."""
     if len(sides) != 2:
         raise InvalidArgumentError(
             "`resize` is invalid", expected="N or [width, height]", found=shown(sides)
@@ -247,7 +253,7 @@ def _size(sides: Sequence[Any]) -> tuple[int, int]:
 def _params(
     given: Mapping[str, Any] | None, without: tuple[str, ...] = (), function: str = "im2rec"
 ) -> Mapping[str, Any]:
-    """Returns all `dataset_params`: the given ones, and defaults for the rest."""
+    """Checks the names in `given` and adds the defaults of all other `dataset_params`."""
     if given is None:
         return _DEFAULTS
     if not isinstance(given, Mapping):
@@ -336,7 +342,7 @@ def _images(data: object) -> Any:
 
 
 def _labels(labels: object, params: Mapping[str, Any]) -> tuple[list[float], int]:
-    """Returns the labels of all images, in order, and the number of labels for each image."""
+    """Returns all labels as one flat list, and the number of labels per image."""
     given = np.asarray(labels)
     if given.dtype.kind not in "iufb" or given.ndim not in (1, 2):
         raise ArgumentTypeError(

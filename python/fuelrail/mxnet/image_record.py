@@ -1,6 +1,6 @@
-"""MXNet's image records: a header, labels and an encoded image, as bytes.
+"""Packs and unpacks MXNet's image records: a header, labels and an encoded image, as bytes.
 
-The format is in docs/formats/recordio.md, "The image header".
+docs/formats/recordio.md, section "The image header", describes the format.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ _HEADER = struct.Struct("<IfQQ")
 class IRHeader(NamedTuple):
     """The header of an image record.
 
-    flag: the number of labels after the header; 0 = the header holds the only label. `pack` sets
-    it. label: a number, or a float32 array (or anything that NumPy converts to one). id, id2:
-    unsigned 64-bit integers; id2 is normally 0.
+    flag: the number of labels stored after the header. 0 means that the record has one label,
+    which is stored in the header. `pack` ignores this field and computes the flag from `label`.
+    label: a number, or an array of numbers, which is stored as float32.
+    id, id2: unsigned 64-bit integers. id2 is normally 0.
     """
 
     flag: int
@@ -44,11 +45,11 @@ class IRHeader(NamedTuple):
 
 
 def pack(header: IRHeader, s: bytes) -> bytes:
-    """Returns a record: the header and the labels, followed by `s`.
+    """Returns a record as bytes: the header, the labels and then the content `s`.
 
-    If the label is a number, the flag is 0. Any other label becomes a flat float32 array, and the
-    flag is its length. `header.flag` is ignored. An empty array reads back as the single label
-    0, because the format cannot store it.
+    If `header.label` is a number, the record's flag is 0. Otherwise, the label is stored as a flat
+    float32 array, and the flag is the length of the array. `header.flag` is ignored. The format
+    cannot store an empty array; `unpack` returns the single label 0 for it.
 
     Errors: InvalidArgumentError (a ValueError) for an id that does not fit in 64 bits and for a
     label that is not numeric; ArgumentTypeError (a TypeError) if `s` is not bytes.
@@ -72,9 +73,11 @@ def pack(header: IRHeader, s: bytes) -> bytes:
 
 
 def unpack(s: bytes) -> tuple[IRHeader, bytes]:
-    """Returns the header and the content of a record.
+    """Splits a record into its header and its content.
 
-    `header.label` is a float if the flag is 0, else a read-only float32 array of shape (flag,).
+    The header's label is a float if the flag is 0, and otherwise a read-only float32 array of shape
+    (flag,).
+
     Errors: TruncatedError if `s` ends inside the header or the labels; ArgumentTypeError.
     """
     if not isinstance(s, (bytes, bytearray, memoryview)):
@@ -103,17 +106,18 @@ def unpack(s: bytes) -> tuple[IRHeader, bytes]:
 
 
 def pack_img(header: IRHeader, img: Any, quality: int = 95, img_fmt: str = ".jpg") -> bytes:
-    """Encodes pixels and returns an image record.
+    """Encodes an image and returns it as an image record.
 
-    img: uint8 pixels, (height, width), or (height, width, channels) with 1, 3 (BGR) or 4 (BGRA)
-    channels. Numbers of other types are rounded and clipped to 0 to 255. JPEG drops the fourth
-    channel. quality: for `.jpg` and `.jpeg`, 1 to 100; for `.png`, zlib's level, 0 to 9. A value
-    out of range is replaced by the nearest limit, so the default means level 9 for PNG.
+    img: uint8 pixels of shape (height, width) or (height, width, channels). Three channels are BGR,
+        four are BGRA. Other numeric types are rounded and clipped to 0 to 255. JPEG drops the alpha
+        channel.
+    quality: the JPEG quality, 1 to 100, or zlib's compression level for PNG, 0 to 9. A value out of
+        range is clipped, so the default means level 9 for PNG.
     img_fmt: `.jpg`, `.jpeg` or `.png`, in upper or lower case.
 
     Errors: UnsupportedError for any other `img_fmt` and for uint16 pixels as PNG;
     InvalidArgumentError for any other shape; ArgumentTypeError if `img` is not an array of numbers;
-    those of `pack`.
+    the errors of `pack`.
     """
     png = _is_png(img_fmt)
     pixels = _as_pixels(img, png)
@@ -131,22 +135,24 @@ def pack_img(header: IRHeader, img: Any, quality: int = 95, img_fmt: str = ".jpg
 
 
 def unpack_img(s: bytes, iscolor: int = -1) -> tuple[IRHeader, NDArray[np.uint8]]:
-    """Returns the header and the decoded pixels of an image record. The pixels are uint8.
+    """Returns the header of an image record, and its image decoded to uint8 pixels.
 
-    iscolor: 1 = BGR (height, width, 3), oriented by the EXIF tag; 0 = grey (height, width),
-    oriented by the EXIF tag; -1 = as stored, not oriented: grey (height, width), BGR
-    (height, width, 3) or, with alpha, BGRA (height, width, 4).
+    iscolor selects the channels of the pixels:
+        1: BGR, shape (height, width, 3), rotated as the EXIF orientation requires.
+        0: grey, shape (height, width), rotated as the EXIF orientation requires.
+        -1: the channels of the stored image, without rotation. The shape is (height, width) for
+        grey, (height, width, 3) for BGR and (height, width, 4) for BGRA.
 
     Errors: DecodeError or TruncatedError if the content is damaged or is not an image (MXNet
     returns None); UnsupportedError for formats that fuelrail does not decode, and for 16 bits per
-    channel with iscolor -1; InvalidArgumentError for any other `iscolor`; those of `unpack`.
+    channel with iscolor -1; InvalidArgumentError for any other `iscolor`; the errors of `unpack`.
     """
     header, content = unpack(s)
     return header, decode_image(content, iscolor)
 
 
 def decode_image(encoded: bytes, iscolor: int, bgr: bool = True) -> NDArray[np.uint8]:
-    """Decodes pixels as `cv2.imdecode` does, in BGR or RGB order. See `unpack_img`."""
+    """Decodes an image as `unpack_img` does, with the channels in BGR or RGB order."""
     if integer(iscolor) not in (-1, 0, 1):
         raise InvalidArgumentError(
             "`iscolor` is invalid",

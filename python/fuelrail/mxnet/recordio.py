@@ -1,10 +1,10 @@
-"""Replaces MXNet's `mx.recordio`: reads and writes RecordIO files and image records.
+"""Reads and writes RecordIO files and image records. Replaces MXNet's `mx.recordio`.
 
 >>> from fuelrail.mxnet import recordio
 
-A program that uses `mxnet.recordio` only has to change its import. fuelrail differs where MXNet
-loses data. A written file gets its name only when it is closed. Pickling or resetting a writer, or
-using it in a forked child, is an error; in these cases, MXNet empties or corrupts the file.
+A program that uses `mxnet.recordio` only has to change its import. fuelrail differs from MXNet only
+where MXNet loses data. A new file appears under its name only when it is closed. It is an error to
+pickle or reset a writer, or to use it in a forked child. (MXNet empties or corrupts the file.)
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ __all__ = [
 
 
 class UnknownKeyError(OutOfRangeError, KeyError):
-    """The index does not have the key."""
+    """Raised for a key that the index does not have."""
 
     __str__ = Exception.__str__
 
 
 class MXRecordIO(Closing):
-    """A RecordIO file (`.rec`), read or written from start to end.
+    """A reader or writer of a RecordIO file (`.rec`), from start to end.
 
     >>> from fuelrail.mxnet import recordio
     >>> record = recordio.MXRecordIO("tmp.rec", "w")
@@ -61,12 +61,16 @@ class MXRecordIO(Closing):
     b'record_0'
     >>> record.close()
 
-    Threads may share an MXRecordIO; each call is atomic. A reader works in forked children and can
-    be pickled. In a forked child it continues at the parent's position; an unpickled reader starts
-    at the first record. Neither changes the position of the original. A writer cannot be pickled,
-    nor used in a forked child. The new file gets its name at `close`, at the end of a `with`, or
-    when the last reference to the writer is dropped. Until then, an existing file of that name is
-    kept. An exception inside `with` discards the new file.
+    Threads may share an MXRecordIO; each call is atomic.
+
+    A reader can be used in a forked child, where it continues at the parent's position. A reader
+    can also be pickled; the unpickled reader starts at the first record. In both cases, the
+    original reader keeps its position.
+
+    A writer can neither be pickled nor be used in a forked child. The new file appears under its
+    name at `close`, at the end of a `with` block, or when the writer is garbage-collected. Until
+    then, an existing file of that name is kept. An exception inside a `with` block discards the new
+    file.
     """
 
     _reader: _core.RecordioReader | None = None
@@ -74,9 +78,11 @@ class MXRecordIO(Closing):
     _process = -1
 
     def __init__(self, uri: str | os.PathLike[str], flag: str) -> None:
-        """uri: a path, or a URI of a supported file system. flag: "r" = read, "w" = write.
+        """Opens the file.
 
-        Errors: InvalidArgumentError (a ValueError) for any other flag; those of `open`.
+        uri: a path, or a URI of a supported file system. flag: "r" to read, "w" to write.
+
+        Errors: InvalidArgumentError (a ValueError) for any other flag; the errors of `open`.
         """
         self.uri = file_name("`uri`", uri)
         if flag not in ("r", "w"):
@@ -92,14 +98,16 @@ class MXRecordIO(Closing):
 
     @property
     def is_open(self) -> bool:
-        """Whether this process can read or write records now."""
+        """Whether the file is open. False for a writer in a forked child."""
         if self.writable:
             return self._writer is not None and self._process == os.getpid()
         return self._reader is not None
 
     def open(self) -> None:
-        """Opens the file. A reader starts at the first record, even if it is already open. A
-        writer starts a new file, which replaces the existing one when it is closed.
+        """Opens the file again.
+
+        A reader moves to the first record, even if the file is already open. A writer starts a new
+        file. When the writer is closed, the new file replaces the existing file.
 
         Errors: NotFoundError; IoError; UnsupportedError for an unsupported file system; StateError
         for a writer that is already open.
@@ -119,11 +127,12 @@ class MXRecordIO(Closing):
         close_at_exit(self, MXRecordIO._close_unless_failed)
 
     def close(self) -> None:
-        """Closes a reader, or gives the written file its name. Further calls do nothing.
+        """Closes the file. For a writer, the new file now appears under its name.
 
-        In a forked child, closing the parent's writer does not change the parent's file.
+        A second call does nothing. In a forked child, closing the parent's writer does not change
+        the parent's file.
 
-        Errors: IoError, after which no new file exists.
+        Errors: IoError if the new file could not be written; it is then discarded.
         """
         self._reader = None
         writer, self._writer = self._writer, None
@@ -135,9 +144,9 @@ class MXRecordIO(Closing):
             writer.discard()  # if `finish` failed
 
     def reset(self) -> None:
-        """Goes back to the first record.
+        """Moves a reader to the first record.
 
-        Errors: StateError for a writer. MXNet discards the writer's records instead.
+        Errors: StateError for a writer. (MXNet discards the writer's records.)
         """
         if self.writable:
             raise StateError(
@@ -149,7 +158,9 @@ class MXRecordIO(Closing):
         self.open()
 
     def write(self, buf: bytes) -> None:
-        """Appends a record. buf: a bytes-like object of less than 2**29 bytes.
+        """Appends a record.
+
+        buf: the record's content, a bytes-like object of less than 2**29 bytes.
 
         Errors: StateError (a RuntimeError) for a reader, after `close`, or in a forked child;
         InvalidArgumentError for 2**29 bytes or more; ArgumentTypeError; IoError.
@@ -159,10 +170,10 @@ class MXRecordIO(Closing):
         writer.append(buf)
 
     def read(self) -> bytes | None:
-        """Returns the next record. At the end and on all later calls, returns None.
+        """Returns the next record, or None at the end of the file.
 
-        Errors: StateError (a RuntimeError) for a writer and after `close`; TruncatedError and
-        CorruptError, with file and byte offset, which all later calls raise again; IoError.
+        Errors: StateError (a RuntimeError) for a writer and after `close`; IoError; TruncatedError
+        and CorruptError, with file and byte offset. All later calls raise the last two again.
         """
         return self._open_reader().next()
 
@@ -229,7 +240,7 @@ class MXRecordIO(Closing):
 
 
 class MXIndexedRecordIO(MXRecordIO):
-    """A RecordIO file and its index (`.idx`), which gives access to records by key.
+    """A reader or writer of a RecordIO file with an index (`.idx`), which finds records by key.
 
     >>> from fuelrail.mxnet import recordio
     >>> record = recordio.MXIndexedRecordIO("tmp.idx", "tmp.rec", "w")
@@ -241,8 +252,9 @@ class MXIndexedRecordIO(MXRecordIO):
     b'record_3'
     >>> record.close()
 
-    idx: the byte offset of each key's record; for a repeated key, the last offset. keys: all keys
-    in the order of the index, including repeated ones.
+    The attribute `idx` is a dict from each key to the byte offset of its record; a repeated key has
+    its last offset. The attribute `keys` is a list of all keys in the order of the index, including
+    repeated keys.
     """
 
     def __init__(
@@ -252,11 +264,13 @@ class MXIndexedRecordIO(MXRecordIO):
         flag: str,
         key_type: Callable[[Any], Any] = int,
     ) -> None:
-        """idx_path: the path of the index. key_type: a function that converts the text in the index
-        and the argument of `write_idx` to a key. uri, flag: as for MXRecordIO.
+        """Opens the file and its index.
+
+        idx_path: the path of the index. uri, flag: as for MXRecordIO. key_type: a function that
+        returns a key. Its argument is a text from the index, or the argument of `write_idx`.
 
         Errors: as for MXRecordIO; CorruptError for an invalid line of the index; TruncatedError
-        if the index `X.idx` of `X.rec` has fewer lines than the sidecar `X.rec.frx` has records.
+        if the sidecar `X.rec.frx` lists more records than the index.
         """
         self.idx_path = file_name("`idx_path`", idx_path)
         self.key_type = key_type
@@ -267,19 +281,20 @@ class MXIndexedRecordIO(MXRecordIO):
             self._reader.check_index(len(self.keys), os.fsencode(self.idx_path))
 
     def open(self) -> None:
-        """Opens the file like MXRecordIO. A reader also reads the index again. The file and the
-        index match even if fuelrail is replacing them at this time, or was killed while doing so
-        (docs/packing.md).
+        """Opens the file again, as MXRecordIO does. A reader also reads the index again.
+
+        The file and the index match, even if a fuelrail process is replacing them at this moment or
+        was killed while it replaced them (docs/packing.md).
         """
         super().open()
         if self.writable:
             self.idx, self.keys = {}, []
 
     def seek(self, idx: Any) -> None:
-        """Moves to the record of a key. The next `read` returns this record.
+        """Moves to the record with the key `idx`. The next `read` returns this record.
 
-        Errors: UnknownKeyError (a KeyError); OutOfRangeError if the index's offset is past the end
-        of the file; StateError.
+        Errors: UnknownKeyError (a KeyError); OutOfRangeError if the offset in the index is past the
+        end of the file; StateError.
         """
         reader = self._open_reader()
         offset = self._offset(idx)
@@ -289,17 +304,17 @@ class MXIndexedRecordIO(MXRecordIO):
             raise self._of_key(error, idx) from None
 
     def tell(self) -> int:
-        """Returns the number of bytes written, which is the offset of the next record.
+        """Returns the byte offset at which the next record will be written.
 
         Errors: StateError for a reader and after `close`.
         """
         return self._open_writer().position()
 
     def read_idx(self, idx: Any) -> bytes:
-        """Returns the record of a key. The next `read` returns the record after it.
+        """Returns the record with the key `idx`. The next `read` returns the following record.
 
         Errors: UnknownKeyError (a KeyError); CorruptError, TruncatedError and OutOfRangeError if no
-        complete record starts at the index's offset; StateError; IoError.
+        complete record starts at the offset in the index; StateError; IoError.
         """
         reader = self._open_reader()
         offset = self._offset(idx)
@@ -317,10 +332,10 @@ class MXIndexedRecordIO(MXRecordIO):
         return record
 
     def write_idx(self, idx: Any, buf: bytes) -> None:
-        """Appends a record to the file, and its key to the index.
+        """Appends the record `buf` to the file, and the key `idx` to the index.
 
-        Errors: those of `write`; InvalidArgumentError for a key whose text contains a TAB or a line
-        end, starts or ends with space, or is empty. A rejected key does not change the file.
+        Errors: those of `write`; InvalidArgumentError if the text of the key is empty, contains a
+        TAB or a line end, or starts or ends with a space. The file does not change in these cases.
         """
         writer = self._open_writer()
         key = self.key_type(idx)
@@ -375,7 +390,7 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys, self.idx, self._reader = keys, idx, reader
 
     def _of_key(self, error: Error, idx: Any) -> Error:
-        """Adds the key to an error, and the hint that the index may be wrong."""
+        """Adds the key to the error's text, and a hint that the index may be wrong."""
         remedy = error.remedy
         if not isinstance(error, IoError):
             remedy = "Check that the index belongs to this file" + (
@@ -392,7 +407,7 @@ class MXIndexedRecordIO(MXRecordIO):
 
 
 def _absolute(uri: str) -> str:
-    """Makes a path absolute. (The process may change its working directory before `close`.)"""
+    """Makes a path absolute, because the working directory may change before `close`."""
     return uri if "://" in uri else os.path.abspath(uri)
 
 
