@@ -68,8 +68,7 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The length of each dimension. The first dimension of a batch's arrays is the batch size.
-        """
+        """The length of each dimension. In a batch, the first length is the number of rows."""
         return tuple(int(extent) for extent in self._source.shape)
 
     @property

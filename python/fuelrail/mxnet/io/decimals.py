@@ -44,7 +44,7 @@ def read_decimal(text: str) -> float | None:
 
 
 def _float32(whole: int) -> np.float32:
-    """Converts an integer to float32 with a single rounding, which `np.float32(whole)` lacks."""
+    """Rounds an integer to float32 once. (`np.float32(whole)` first rounds to float64.)"""
     return np.uint64(min(whole, 2**64 - 1)).astype(np.float32)
 
 

@@ -93,15 +93,17 @@ class _RecordIter(DataIter):
         self._core.reset()
 
     def iter_next(self) -> bool:
-        """Moves to the next batch. Returns True, or False at the end of the epoch until `reset`.
+        """Moves to the next batch.
+
+        Returns False at the end of the epoch and on further calls until `reset`; otherwise True.
 
         If Ctrl-C interrupts `augmenter`, the batch is lost. If Ctrl-C interrupts any other part of
         the call, the next call moves to the same batch.
 
-        Errors: StateError if the iterator is closed or was created before a fork in the parent
-        process; for a batch that cannot be read, CorruptError, TruncatedError, DecodeError or
-        UnsupportedError, with file, record and offset; exceptions of `augmenter`. After an error of
-        a batch, the next call moves to the following batch.
+        Errors: StateError if the iterator is closed, and in a forked child if the parent created
+        the iterator; CorruptError, TruncatedError, DecodeError and UnsupportedError, with file,
+        record and offset; exceptions of `augmenter`. After any of these except StateError, the next
+        call moves to the following batch.
         """
         self._batch = self._take()
         return self._batch is not None
