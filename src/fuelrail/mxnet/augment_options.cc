@@ -86,8 +86,9 @@ const OptionTable<AugmentOptions>& AugmentOptions::table() {
           .any(interpolation_rule(), &A::inter_method)
           .any(shorter_side_rule(), &A::resize)
           .number("rotate", &A::rotate, -1, kMostDegrees,
-                  "Clockwise rotation in degrees, if above 0. The parameters from rotate to "
-                  "min_img_size make one affine map, which is skipped if all have their defaults.")
+                  "Rotates clockwise by this angle in degrees; 0 or below: off. The parameters "
+                  "from rotate to min_img_size are combined in one affine map, which is skipped if "
+                  "all of them have their defaults.")
           .number("max_rotate_angle", &A::max_rotate_angle, 0, kMostDegrees,
                   "Rotates by a random whole number of degrees in [-max_rotate_angle, "
                   "max_rotate_angle], unless rotate or rotate_list is set.")
@@ -107,9 +108,9 @@ const OptionTable<AugmentOptions>& AugmentOptions::table() {
                   "max_aspect_ratio], or in [min_aspect_ratio, max_aspect_ratio] if "
                   "min_aspect_ratio is set. With random_resized_crop, the factor applies to the "
                   "crop only.")
-          .number(
-              "min_aspect_ratio", &A::min_aspect_ratio, kLeastRatio, kMostFactor,
-              "Lower limit of the factor that changes width / height; None: 1 - max_aspect_ratio.")
+          .number("min_aspect_ratio", &A::min_aspect_ratio, kLeastRatio, kMostFactor,
+                  "Lower limit of the factor that changes width / height; None means 1 - "
+                  "max_aspect_ratio.")
           .number("max_img_size", &A::max_img_size, 1, std::numeric_limits<float>::max(),
                   "Largest side of the affine map's output, in pixels.")
           .number("min_img_size", &A::min_img_size, 0, static_cast<float>(kLongestSide),
@@ -119,18 +120,18 @@ const OptionTable<AugmentOptions>& AugmentOptions::table() {
           .number("fill_value", &A::fill_value, 0, 255,
                   "Value of the pixels in the border, and of the output pixels that the affine map "
                   "does not cover. The alpha of these pixels is 0.")
-          .flag(
-              "random_resized_crop", &A::random_resized_crop,
-              "Crops a box of random position, area and aspect ratio and resizes it to data_shape. "
-              "Uses the first of ten random boxes that fits into the image, or a centre crop if "
-              "none fits. No effect if all limits of area and aspect ratio are 1.")
+          .flag("random_resized_crop", &A::random_resized_crop,
+                "Crops a box of random position, area and aspect ratio, and resizes it to "
+                "data_shape. Uses the first of ten random boxes that fits into the image, or a "
+                "centre crop if none of them fits. No effect if all limits of area and aspect "
+                "ratio are 1.")
           .number("max_random_area", &A::max_random_area,
                   "Largest area that random_resized_crop crops, as a fraction of the image's area.")
           .number(
               "min_random_area", &A::min_random_area,
               "Smallest area that random_resized_crop crops, as a fraction of the image's area.")
           .number("max_crop_size", &A::max_crop_size,
-                  "Crops a square with a random side of min_crop_size to max_crop_size pixels and "
+                  "Crops a square with a random side of min_crop_size to max_crop_size pixels, and "
                   "resizes it to data_shape; -1: off.")
           .number("min_crop_size", &A::min_crop_size,
                   "Smallest side of the square that max_crop_size crops, in pixels; -1: off.")

@@ -36,8 +36,9 @@ OptionRule whole_number(const char* name, const char* bounds, const char* meanin
 OptionRule interpolation_rule() {
   return option::numbers_rule(
       "inter_method", {0, 1, 2, 3, 4, 9, 10},
-      "Interpolation of all steps: 0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos, 9 by size "
-      "(cubic if both sides grow, area if both shrink, else linear), 10 one of 0 to 4 at random.");
+      "Interpolation method of all steps: 0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos, 9 by "
+      "size (cubic if both sides grow, area if both shrink, else linear), 10 one of 0 to 4 at "
+      "random.");
 }
 
 OptionRule shorter_side_rule() {

@@ -21,9 +21,9 @@ Option<Options> shape_row() {
                    .kind = "shape",
                    .bounds = "three numbers: channels, height and width",
                    .meaning =
-                       "Channels, height and width of the output. 1 channel is grey, 3 channels "
-                       "are red, green and blue, and 4 channels add alpha, which every image must "
-                       "then have.",
+                       "Channels, height and width of the output images. 1 channel is grey, 3 "
+                       "channels are RGB, and 4 channels are RGBA. For RGBA, every image must have "
+                       "alpha.",
                    .allows =
                        [](const OptionValue& value) {
                          const auto* const sides = std::get_if<std::vector<int64_t>>(&value);
@@ -46,7 +46,8 @@ Table table_of(const Table& dataset, const Table& augmentation) {
                "RecordIO files: one path, several separated by ';', a directory, or a pattern."),
            &Options::path_imgrec)
       .any(path_rule("path_imglist",
-                     "A list (.lst) whose labels replace those of the records with the same id."),
+                     "A list file (.lst). Its labels replace the labels of the records with the "
+                     "same ids."),
            &Options::path_imglist)
       .part(std::identity(), dataset)
       .row(shape_row())
@@ -55,33 +56,35 @@ Table table_of(const Table& dataset, const Table& augmentation) {
       .number("part_index", &Options::part_index, 0, INT64_MAX,
               "Number of the part that is read, from 0.")
       .flag("shuffle", &Options::shuffle,
-            "Shuffles the records in each epoch: with path_imgidx, all records of the part; "
-            "otherwise, the records within each 8 MiB chunk.")
-      .number("shuffle_chunk_size", &Options::shuffle_chunk_size, 0, INT64_MAX,
-              "If there is no path_imgidx: reads sub-parts of about this size (in MiB) in random "
-              "order; 0: off.")
+            "Shuffles the records in each epoch. With path_imgidx, all records of the part are "
+            "shuffled. Without path_imgidx, only the records within each 8 MiB chunk are shuffled.")
+      .number(
+          "shuffle_chunk_size", &Options::shuffle_chunk_size, 0, INT64_MAX,
+          "Divides the part into sub-parts of about this size in MiB, and reads these in random "
+          "order; 0: off. Used only without path_imgidx.")
       .number("shuffle_chunk_seed", &Options::shuffle_chunk_seed,
               "Seed of the order of the sub-parts (shuffle_chunk_size).")
       .number("seed", &Options::seed,
-              "Seed of the shuffle and, unless seed_aug is set, of the random numbers for "
-              "augmentation.")
+              "Seed of the shuffle. If seed_aug is not set, this is also the seed of the random "
+              "numbers for augmentation.")
       .number("batch_size", &Options::batch_size, 1, INT64_MAX,
-              "Number of rows in a batch; every batch is full.")
+              "Number of rows in every batch, including the last.")
       .flag("round_batch", &Options::round_batch,
             "If true, the last batch is filled with records from the beginning of the data, and "
-            "the next epoch begins after them. If false, it is filled with copies of its last row. "
-            "`pad` counts the rows that fill the batch.")
+            "the next epoch begins after these records. If false, it is filled with copies of its "
+            "last row. `pad` is the number of rows that only fill the batch.")
       .part(std::identity(), augmentation)
       .any(path_rule(
                "mean_img",
-               "File of a mean image, which is subtracted pixel by pixel instead of mean_*. If "
-               "the file does not exist, it is computed from this part's images and written."),
+               "File of a mean image, which is subtracted pixel by pixel and replaces mean_r to "
+               "mean_a. If the file does not exist, the mean of this part's images is computed and "
+               "written to it."),
            &Options::mean_img)
       .part(&Options::output, OutputOptions::table())
       .number("preprocess_threads", &Options::preprocess_threads, 1, INT64_MAX,
-              "Number of threads that decode; at most one per processor is used.")
+              "Number of threads that decode images, limited to the number of processors.")
       .number("prefetch_buffer", &Options::prefetch_buffer, 1, UINT16_MAX,
-              "Number of batches prepared ahead, each in its own memory.");
+              "Number of batches that are prepared in advance. Each has its own memory.");
 }
 
 }  // namespace
@@ -90,8 +93,9 @@ const OptionTable<RecordIterOptions>& RecordIterOptions::table(bool detection) {
   static const Table plain = table_of(
       Table()
           .any(path_rule("path_imgidx",
-                         "Index of all records, with offsets as if all files were one file. If it "
-                         "is given, parts have equal numbers of records instead of bytes."),
+                         "Index of all records (.idx). Its offsets are those in the concatenation "
+                         "of all files. With an index, parts have equal numbers of records instead "
+                         "of bytes."),
                &Options::path_imgidx)
           .number("label_width", &Options::label_width, 1, INT64_MAX,
                   "Number of labels per image in the records, or in path_imglist."),
@@ -99,20 +103,22 @@ const OptionTable<RecordIterOptions>& RecordIterOptions::table(bool detection) {
           .part(&Options::augment, AugmentOptions::table())
           .part(&Options::output, OutputOptions::plain_table())
           .number("seed_aug", &Options::seed_aug,
-                  "Seed of MXNet's own random numbers for augmentation, which repeat in every "
-                  "batch or chunk. None: the numbers are a function of (seed, epoch, position)."));
+                  "Seed of MXNet's random numbers for augmentation, which repeat in every batch or "
+                  "chunk. If None, the random numbers depend on seed, the epoch, and the image's "
+                  "place in the epoch."));
   static const Table of_detection = table_of(
       Table()
           .any(whole_number(
                    "label_width", "-1 (any), or at least 1",
-                   "Number of label columns in each row of path_imglist; -1: all. Unless it "
-                   "is -1, a record with a different number of labels is an error.",
+                   "Number of label columns in each row of path_imglist; -1: all columns. If it "
+                   "is not -1, a record with a different number of labels is an error.",
                    [](int64_t width) { return width >= -1 && width != 0; }),
                [](auto& o) -> auto& { return o.detection->label_width; })
           .number(
               "label_pad_width", [](auto& o) -> auto& { return o.detection->label_pad_width; }, -1,
               INT64_MAX,
-              "Length to which labels are padded; 0 or -1: the longest label of all parts.")
+              "Length to which labels are padded; 0 or -1: the length of the longest label in "
+              "all parts.")
           .number(
               "label_pad_value", [](auto& o) -> auto& { return o.detection->label_pad_value; },
               "Value that pads labels."),

@@ -75,13 +75,13 @@ class InputSplit(Closing):
         type: "text" (each line is a record), "recordio" or "indexed_recordio". Parts have about
             equal numbers of bytes or, for "indexed_recordio", equal numbers of records.
         index_uri: required for "indexed_recordio": one `.idx` file for all record files together.
-        shuffle: for "indexed_recordio", reads the part's records in a new order in every pass. The
-            order is the order that dmlc-core draws from `seed`.
-        batch_size: for "indexed_recordio", the number of records in a chunk.
+        shuffle: reads the part's records in a new order in every pass. Only for "indexed_recordio".
+        seed: the seed of the random orders, which are those of dmlc-core.
+        batch_size: the number of records in a chunk. Only for "indexed_recordio".
         recurse_directories: includes the files in subdirectories.
-        num_shuffle_parts: for the other types, divides the part into this number of sub-parts and
-            reads them in a new order, drawn from `seed`, in every pass. 0 turns this off.
-        chunk_size: for the other types, the number of bytes in a chunk.
+        num_shuffle_parts: divides the part into this number of sub-parts, and reads these in a new
+            order in every pass. Only for "text" and "recordio". 0 turns this off.
+        chunk_size: the number of bytes in a chunk. Only for "text" and "recordio".
 
         Errors: InvalidArgumentError; ArgumentTypeError; NotFoundError for an item that matches no
         file; UnsupportedError for stdin, s3:// and hdfs://; CorruptError if the size of a RecordIO
@@ -185,7 +185,7 @@ class InputSplit(Closing):
     def close(self) -> None:
         """Waits for the call in progress, stops the thread and closes the files.
 
-        Later reads raise StateError. A second `close` does nothing.
+        After `close`, methods that need the files raise StateError. A second `close` does nothing.
         """
         self._core.close()
 
@@ -227,7 +227,7 @@ class InputSplit(Closing):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the arguments of the constructor. Unpickling searches for the files again.
 
-        Errors: StateError if a record has already been read.
+        Errors: StateError if the split has already been read or rewound.
         """
         if self._has_read:
             raise StateError(

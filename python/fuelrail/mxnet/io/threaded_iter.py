@@ -96,7 +96,7 @@ class ThreadedIter(Closing, Generic[T]):
         self._shared.rewind()
 
     def close(self) -> None:
-        """Stops the thread. All other calls, waiting or later, raise StateError."""
+        """Stops the thread. Calls that wait for an item, and all later calls, raise StateError."""
         self._shared.close()
 
     destroy = close
