@@ -272,8 +272,7 @@ class MXIndexedRecordIO(MXRecordIO):
         returns a key. Its argument is a text from the index, or the argument of `write_idx`.
 
         Errors: as for MXRecordIO; CorruptError for an invalid line of the index; TruncatedError
-        if the index has fewer lines than the record file has records according to its sidecar
-        `X.rec.frx`.
+        if the sidecar `X.rec.frx` lists more records than the index.
         """
         self.idx_path = file_name("`idx_path`", idx_path)
         self.key_type = key_type

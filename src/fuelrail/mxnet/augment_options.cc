@@ -120,11 +120,11 @@ const OptionTable<AugmentOptions>& AugmentOptions::table() {
           .number("fill_value", &A::fill_value, 0, 255,
                   "Value of the pixels in the border, and of the output pixels that the affine map "
                   "does not cover. The alpha of these pixels is 0.")
-          .flag(
-              "random_resized_crop", &A::random_resized_crop,
-              "Crops a box of random position, area and aspect ratio and resizes it to data_shape. "
-              "Uses the first of ten random boxes that fits into the image, or a centre crop if "
-              "none fits. No effect if all limits of area and aspect ratio are 1.")
+          .flag("random_resized_crop", &A::random_resized_crop,
+                "Crops a box of random position, area and aspect ratio, and resizes it to "
+                "data_shape. Uses the first of ten random boxes that fits into the image, or a "
+                "centre crop if none of them fits. No effect if all limits of area and aspect "
+                "ratio are 1.")
           .number("max_random_area", &A::max_random_area,
                   "Largest area that random_resized_crop crops, as a fraction of the image's area.")
           .number(

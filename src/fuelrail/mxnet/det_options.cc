@@ -120,9 +120,10 @@ const OptionTable<DetOptions>& DetOptions::table() {
                 "Probability that the image is cropped; 0 or below: never.")
         .number(
             "num_crop_sampler", &D::num_crop_sampler, INT64_MIN, 1000,
-            "Number of crop samplers, which are tried in random order until one finds a crop. A "
-            "crop must keep at least one object, and at least one object must satisfy all limits. "
-            "Each list of limits has one value per sampler, or one value for all.");
+            "Number of crop samplers. A sampler tries random crops within its limits. The samplers "
+            "are tried in random order until one finds a crop that keeps at least one object, and "
+            "in which at least one object satisfies all limits. Each list of limits has one value "
+            "per sampler, or one value for all samplers.");
     for (const LimitLists& lists : kLimitLists) {
       rows.any(lists.rule(lists.min()), lists.least);
       rows.any(lists.rule(lists.max()), lists.most);
@@ -134,10 +135,10 @@ const OptionTable<DetOptions>& DetOptions::table() {
             "crop_emit_mode", &D::crop_emit_mode,
             {{"center", CropEmitMode::kCenter}, {"overlap", CropEmitMode::kOverlap}},
             "Which objects a crop keeps. center: objects with their centre in the crop. overlap: "
-            "objects with more than a fraction of their area in the crop (emit_overlap_thresh).")
+            "objects with more than the fraction emit_overlap_thresh of their area in the crop.")
         .number("emit_overlap_thresh", &D::emit_overlap_thresh, 0,
                 std::numeric_limits<float>::max(),
-                "With crop_emit_mode 'overlap', a crop keeps the objects with more than this "
+                "If crop_emit_mode is 'overlap', a crop keeps the objects with more than this "
                 "fraction of their area in the crop.")
         .choice(
             "resize_mode", &D::resize_mode,

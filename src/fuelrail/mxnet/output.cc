@@ -190,21 +190,21 @@ const OptionTable<OutputOptions>& OutputOptions::table() {
     for (size_t c = 0; c < 4; ++c) {
       rows.number(
           std::string("mean_") + "rgba"[c], [c](auto& o) -> auto& { return o.mean[c]; },
-          "Value that is subtracted from this channel. ImageDetRecordIter uses mean_* if any of "
-          "these values is above 0, and mean_img otherwise.");
+          "Value that is subtracted from this channel. ImageDetRecordIter uses mean_r to mean_a if "
+          "at least one of these is above 0, and mean_img otherwise.");
       rows.number(
           std::string("std_") + "rgba"[c], [c](auto& o) -> auto& { return o.std[c]; },
-          "Divisor of this channel (float32 only). ImageDetRecordIter ignores values of 0 and "
-          "below.");
+          "Value that divides this channel (float32 only). ImageDetRecordIter ignores values of 0 "
+          "and below.");
     }
     return rows
         .number("scale", &OutputOptions::scale,
                 "Factor that multiplies all channels (float32 only).")
-        .choice(
-            "dtype", &OutputOptions::dtype,
-            {{"float32", DType::kFloat32}, {"uint8", DType::kUint8}, {"int8", DType::kInt8}},
-            "Type of the images. float32: (pixel - mean) * scale / std. int8: pixel - mean, "
-            "clamped to -128 to 127. uint8: the pixel. ImageDetRecordIter supports only float32.");
+        .choice("dtype", &OutputOptions::dtype,
+                {{"float32", DType::kFloat32}, {"uint8", DType::kUint8}, {"int8", DType::kInt8}},
+                "Type of the pixels. float32: (pixel - mean) * scale / std. int8: pixel - mean, "
+                "clamped to -128 to 127. uint8: the unchanged pixel. ImageDetRecordIter supports "
+                "only float32.");
   }();
   return table;
 }

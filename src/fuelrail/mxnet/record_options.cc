@@ -21,9 +21,9 @@ Option<Options> shape_row() {
                    .kind = "shape",
                    .bounds = "three numbers: channels, height and width",
                    .meaning =
-                       "Channels, height and width of the output. 1 channel is grey, 3 channels "
-                       "are red, green and blue, and 4 channels add alpha. With 4 channels, every "
-                       "image must have alpha.",
+                       "Channels, height and width of the output images. 1 channel is grey, 3 "
+                       "channels are RGB, and 4 channels are RGBA. For RGBA, every image must have "
+                       "alpha.",
                    .allows =
                        [](const OptionValue& value) {
                          const auto* const sides = std::get_if<std::vector<int64_t>>(&value);
@@ -64,25 +64,26 @@ Table table_of(const Table& dataset, const Table& augmentation) {
       .number("shuffle_chunk_seed", &Options::shuffle_chunk_seed,
               "Seed of the order of the sub-parts (shuffle_chunk_size).")
       .number("seed", &Options::seed,
-              "Seed of the shuffle and, unless seed_aug is set, of the random numbers for "
-              "augmentation.")
+              "Seed of the shuffle. If seed_aug is not set, this is also the seed of the random "
+              "numbers for augmentation.")
       .number("batch_size", &Options::batch_size, 1, INT64_MAX,
-              "Number of rows in a batch; every batch is full.")
+              "Number of rows in every batch, including the last.")
       .flag("round_batch", &Options::round_batch,
             "If true, the last batch is filled with records from the beginning of the data, and "
-            "the next epoch begins after them. If false, it is filled with copies of its last row. "
-            "`pad` counts the rows that fill the batch.")
+            "the next epoch begins after these records. If false, it is filled with copies of its "
+            "last row. `pad` is the number of rows that only fill the batch.")
       .part(std::identity(), augmentation)
       .any(path_rule(
                "mean_img",
-               "File with a mean image, which is subtracted pixel by pixel, in place of mean_*. If "
-               "the file does not exist, the mean of this part's images is computed and written."),
+               "File of a mean image, which is subtracted pixel by pixel and replaces mean_r to "
+               "mean_a. If the file does not exist, the mean of this part's images is computed and "
+               "written to it."),
            &Options::mean_img)
       .part(&Options::output, OutputOptions::table())
       .number("preprocess_threads", &Options::preprocess_threads, 1, INT64_MAX,
-              "Number of threads that decode; at most one per processor is used.")
+              "Number of threads that decode images, limited to the number of processors.")
       .number("prefetch_buffer", &Options::prefetch_buffer, 1, UINT16_MAX,
-              "Number of batches prepared ahead, each in its own memory.");
+              "Number of batches that are prepared in advance. Each has its own memory.");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""MXNet's `mx.io` and dmlc's readers: iterators over record files, their batches, and packing."""
+"""Replaces MXNet's `mx.io` and dmlc-core's readers: iterators over record files, and packing."""
 
 from __future__ import annotations
 

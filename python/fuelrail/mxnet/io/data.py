@@ -1,7 +1,7 @@
 """The types of MXNet's data iterators: `NDArray`, `DataDesc`, `DataBatch`, `DataIter`.
 
-Names and meanings are those of `mxnet.io`. `NDArray` provides the part of
-`mxnet.nd.NDArray` that batches need.
+Each type behaves like the type of the same name in `mxnet.io`. `NDArray` has only those methods of
+`mxnet.nd.NDArray` that users of batches need.
 """
 
 from __future__ import annotations
@@ -27,31 +27,33 @@ def _reduction(name: str) -> Callable[..., NDArray]:
         return reduced
 
     reduce.__name__ = name
-    reduce.__doc__ = f"""Computes NumPy's `{name}`.
+    reduce.__doc__ = f"""Computes NumPy's `{name}`, over all elements or along `axis`.
 
-    Returns: `out` if it was passed, else a new NDArray. If all elements are reduced, it has no
-    dimensions; read it with `asscalar` or `float`.
+    Returns: `out` if it was passed, else a new NDArray. The {name} of all elements is an NDArray
+    without dimensions; `asscalar` or `float` converts this array to a number.
     """
     return reduce
 
 
 class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
-    """An array in CPU memory: a view of its source, without a copy.
+    """An array in CPU memory, with the most used methods of MXNet's NDArray.
 
-    The source is anything that NumPy or DLPack accepts. `asnumpy()`, DLPack
-    (`torch.from_dlpack(array)`) and NumPy's `__array__` export the array. Operators and NumPy's
-    ufuncs accept an NDArray and return one with NumPy's values and types (a comparison returns
-    bools; MXNet returns floats). NumPy's other functions accept an NDArray as well. An NDArray is
-    hashed by identity. The memory of a batch does not change while one of the batch's arrays
-    exists, or an object created from such an array.
+    An NDArray is created from any array that NumPy or DLPack accepts, and shares its memory.
+    `asnumpy()`, `numpy.asarray(array)` and `torch.from_dlpack(array)` return views of the same
+    memory. Operators and NumPy's ufuncs return NDArrays with NumPy's values and types. For example,
+    a comparison returns bools, where MXNet returns floats. All other NumPy functions accept an
+    NDArray too. Two NDArrays have equal hashes only if they are the same object.
+
+    The memory of a batch does not change while an array of the batch, or a view of such an array,
+    exists.
     """
 
     __slots__ = ("_source",)
 
     def __init__(self, source: Any) -> None:
-        """`source`: an array; any other object is converted to a NumPy array.
+        """Creates a view of `source`, which is an array or an object that NumPy can convert to one.
 
-        Errors: InvalidArgumentError if the result is not an array of numbers.
+        Errors: InvalidArgumentError if `source` is not an array of numbers and cannot be converted.
         """
         if not (hasattr(source, "__dlpack__") and hasattr(source, "shape")):
             try:
@@ -66,12 +68,12 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The length of each dimension. In a batch, the first dimension is the rows."""
+        """The length of each dimension. In a batch, the first length is the number of rows."""
         return tuple(int(extent) for extent in self._source.shape)
 
     @property
     def dtype(self) -> Any:
-        """The element type: one of NumPy's scalar types, such as `numpy.float32`, as in MXNet."""
+        """The element type as a NumPy scalar type, for example `numpy.float32`, as in MXNet."""
         return self.asnumpy().dtype.type
 
     @property
@@ -86,22 +88,25 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def context(self) -> str:
-        """The device of the memory, always "cpu(0)"."""
+        """The device that has the memory, always "cpu(0)"."""
         return "cpu(0)"
 
     ctx = context
 
     @property
     def T(self) -> NDArray:  # noqa: N802  NumPy's and MXNet's name
-        """The same memory with the dimensions in reverse order."""
+        """A view with the dimensions in reverse order."""
         return self.transpose()
 
     def asnumpy(self) -> Any:
-        """Returns a NumPy array that is a view of the same memory. MXNet returns a copy."""
+        """Returns a NumPy array that shares this array's memory. (MXNet returns a copy.)"""
         return np.asarray(self._source)
 
     def asscalar(self) -> Any:
-        """Returns the only element as a scalar. Errors: InvalidArgumentError unless size is 1."""
+        """Returns the element of an array with one element.
+
+        Errors: InvalidArgumentError if the array has any other number of elements.
+        """
         if self.size != 1:
             raise InvalidArgumentError(
                 "the array does not have exactly one element",
@@ -115,19 +120,21 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
         return NDArray(self.asnumpy().copy())
 
     def astype(self, dtype: Any, copy: bool = True) -> NDArray:
-        """Returns the array converted to NumPy's element type `dtype`, as NumPy converts it.
+        """Returns the array converted to the NumPy type `dtype`, like NumPy's `astype`.
 
-        copy: False = no copy if the array already has this type.
+        copy: if False, an array that already has this type is not copied.
         """
         return NDArray(self.asnumpy().astype(dtype, copy=copy))
 
     def reshape(self, *extents: Any, shape: Any = None) -> NDArray:
-        """Returns the same memory with a new shape.
+        """Returns the array with a new shape, like NumPy's `reshape`.
 
-        Forms: `reshape(2, -1)`, `reshape((2, -1))` or `reshape(shape=(2, -1))`. A length of -1 is
-        computed from the number of elements; 0 keeps the length of the dimension. Errors:
-        InvalidArgumentError for MXNet's -2, -3 and -4; NumPy's ValueError if the shape does not
-        match the number of elements.
+        The shape can be passed in three ways: `reshape(2, -1)`, `reshape((2, -1))` or
+        `reshape(shape=(2, -1))`. A length of -1 is computed from the number of elements; a length
+        of 0 keeps the length of this dimension.
+
+        Errors: InvalidArgumentError for MXNet's special lengths -2, -3 and -4; NumPy's ValueError
+        if the shape does not match the number of elements.
         """
         if shape is None:
             shape = extents[0] if len(extents) == 1 else extents
@@ -144,16 +151,17 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
         return NDArray(self.asnumpy().reshape(made))
 
     def transpose(self, *order: Any, axes: Any = None) -> NDArray:
-        """Returns the same memory with the dimensions in a new order. Default: reversed.
+        """Returns a view with the dimensions in a new order. By default, the order is reversed.
 
-        Forms: `transpose(1, 0)`, `transpose((1, 0))` or `transpose(axes=(1, 0))`.
+        The order can be passed in three ways: `transpose(1, 0)`, `transpose((1, 0))` or
+        `transpose(axes=(1, 0))`.
         """
         return NDArray(self.asnumpy().transpose(*(order if axes is None else (axes,))))
 
     sum, mean, max, min = map(_reduction, ("sum", "mean", "max", "min"))
 
     def wait_to_read(self) -> None:
-        """Does nothing: the elements are always available."""
+        """Does nothing, because the array's elements are always available."""
 
     def __len__(self) -> int:
         if not self.shape:
@@ -208,7 +216,7 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 def _plain(value: Any) -> Any:
-    """Replaces NDArrays by NumPy arrays, including those in tuples and in keyword arguments."""
+    """Converts an NDArray to a NumPy array, also inside a tuple or a dict."""
     if isinstance(value, tuple):
         return tuple(map(_plain, value))
     if isinstance(value, dict):
@@ -217,7 +225,7 @@ def _plain(value: Any) -> Any:
 
 
 def _given(out: Any, made: Any) -> Any:
-    """Returns `out` if it is not None. Otherwise returns `made`; an array becomes an NDArray."""
+    """Returns `out`. If `out` is None, returns `made`, with an array converted to an NDArray."""
     if out is not None:
         return out
     return NDArray(made) if isinstance(made, (np.ndarray, np.generic)) else made
@@ -229,7 +237,10 @@ class _Description(NamedTuple):
 
 
 class DataDesc(_Description):
-    """Describes one array of a batch: a (name, shape) pair with an element type and a layout."""
+    """Describes an array of a batch by its name, shape, element type and layout.
+
+    A DataDesc is a (name, shape) tuple. `dtype` and `layout` are further attributes.
+    """
 
     dtype: Any
     layout: str
@@ -237,8 +248,8 @@ class DataDesc(_Description):
     def __new__(
         cls, name: str, shape: Sequence[int], dtype: Any = None, layout: str = "NCHW"
     ) -> DataDesc:
-        """`dtype`: NumPy's scalar type. Default: numpy.float32. `layout`: one letter for each
-        dimension; N is the batch dimension.
+        """dtype: a NumPy scalar type. Default: numpy.float32. layout: a string with one letter per
+        dimension. The letter N marks the batch dimension.
         """
         description = super().__new__(cls, name, tuple(shape))
         description.dtype = np.float32 if dtype is None else dtype
@@ -250,9 +261,9 @@ class DataDesc(_Description):
 
     @staticmethod
     def get_batch_axis(layout: str | None) -> int:
-        """Returns the index of N, the batch dimension, in `layout`.
+        """Returns the index of the batch dimension, marked by the letter N in `layout`.
 
-        0 if `layout` is None, -1 if it has no N.
+        Returns 0 if `layout` is None, and -1 if `layout` has no N.
         """
         return 0 if layout is None else layout.find("N")
 
@@ -261,18 +272,18 @@ class DataDesc(_Description):
         shapes: Sequence[tuple[str, Sequence[int]]],
         types: Sequence[tuple[str, Any]] | None = None,
     ) -> list[DataDesc]:
-        """Returns descriptions from (name, shape) pairs and, if given, (name, type) pairs."""
+        """Creates a DataDesc for each (name, shape) pair. `types`: (name, element type) pairs."""
         of = dict(types) if types is not None else {}
         return [DataDesc(name, shape, of.get(name)) for name, shape in shapes]
 
 
 @dataclass(eq=False, repr=False)
 class DataBatch:
-    """One batch.
+    """A batch of an MXNet data iterator.
 
-    data, label: lists of NDArray. pad: the number of rows at the end that do not belong to the
-    epoch. index: numpy.uint64 (batch,), the ids of the records. bucket_key, provide_data,
-    provide_label: as in MXNet; stored as given.
+    data, label: lists of NDArray. pad: the number of rows at the end that only fill the batch and
+    do not belong to the epoch. index: the ids of the records, a numpy.uint64 array of shape
+    (batch,). bucket_key, provide_data, provide_label: as in MXNet.
     """
 
     data: Sequence[Any]
@@ -299,10 +310,10 @@ class DataBatch:
 
 
 class DataIter:
-    """The base class of MXNet's data iterators. `next` calls `iter_next` and the `get` methods.
+    """The base class of data iterators, as in MXNet.
 
     A subclass defines `reset`, `iter_next`, `getdata`, `getlabel`, `getpad` and, optionally,
-    `getindex`.
+    `getindex`. `next` calls these methods and returns a DataBatch.
     """
 
     def __init__(self, batch_size: int = 0) -> None:
@@ -312,10 +323,13 @@ class DataIter:
         return self
 
     def reset(self) -> None:
-        """Starts the next epoch. Default: does nothing."""
+        """Starts the next epoch. The base class does nothing."""
 
     def next(self) -> DataBatch:
-        """Returns the next batch. Errors: StopIteration from the end of the epoch until `reset`."""
+        """Returns the next batch.
+
+        Errors: StopIteration at the end of the epoch, and on further calls until `reset`.
+        """
         if not self.iter_next():
             raise StopIteration
         return DataBatch(
@@ -326,7 +340,7 @@ class DataIter:
         return self.next()
 
     def iter_next(self) -> bool:
-        """Moves to the next batch. Returns: False at the end of the epoch, otherwise True."""
+        """Moves to the next batch. Returns False at the end of the epoch, and True otherwise."""
         raise NotImplementedError
 
     def getdata(self) -> Any:
@@ -338,9 +352,9 @@ class DataIter:
         raise NotImplementedError
 
     def getindex(self) -> Any:
-        """Returns the ids of the current batch's records. Default: None."""
+        """Returns the ids of the current batch's records. The base class returns None."""
         return None
 
     def getpad(self) -> int | None:
-        """Returns the number of rows at the batch's end that do not belong to the epoch."""
+        """Returns the number of rows at the batch's end that only fill the batch."""
         raise NotImplementedError

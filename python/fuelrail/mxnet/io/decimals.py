@@ -1,8 +1,7 @@
-"""Parses decimals as dmlc-core parses MXNet's float parameters.
+"""Parses decimals exactly as MXNet 1.9.1 parses its float parameters.
 
-The result is often not the nearest float32. The rules are those of dmlc-core's `strtonum.h` at
-revision 5df8305, which MXNet 1.9.1 uses. tests/golden/mxnet/decimals.json has values that MXNet
-parsed.
+MXNet uses dmlc-core's `strtonum.h` (revision 5df8305). The result is often not the nearest float32.
+tests/golden/mxnet/decimals.json has results from MXNet, with which the tests compare this parser.
 """
 
 from __future__ import annotations
@@ -23,12 +22,14 @@ _LEAST = np.float32(1.175494351)  # times 10**-38
 
 
 def read_decimal(text: str) -> float | None:
-    """Parses a decimal: float32(integer part) + float32(fraction), scaled by 10**n in float32.
+    """Parses a decimal as dmlc-core does.
 
-    "1.8222" gives 1.8222001, although the nearest float32 is 1.8222.
+    dmlc-core adds float32(integer part) and float32(fraction) in float32, and then multiplies the
+    sum by the power of ten. The result for "1.8222" is 1.8222001, although the nearest float32 is
+    1.8222.
 
-    Returns: None if the text is not a decimal; infinity if the number is outside dmlc's range.
-    Numbers that are too small, such as 1e-38, also give infinity.
+    Returns: None if the text is not a decimal. Infinity if the number is too large for dmlc-core,
+    or too small, such as 1e-38.
     """
     parts = _DECIMAL.fullmatch(text)
     if parts is None:
@@ -43,12 +44,12 @@ def read_decimal(text: str) -> float | None:
 
 
 def _float32(whole: int) -> np.float32:
-    """Converts an integer to float32 with one rounding. (Through double, it would round twice.)"""
+    """Rounds an integer to float32 once. (`np.float32(whole)` first rounds to float64.)"""
     return np.uint64(min(whole, 2**64 - 1)).astype(np.float32)
 
 
 def _scaled(value: np.float32, divides: bool, exponent: int) -> np.float32:
-    """Multiplies or divides value by ten to the power `exponent`."""
+    """Multiplies `value` by 10**exponent or, if `divides` is set, divides it by this power."""
     at_limit = value < _LEAST if divides else value > _MOST
     if exponent > _MOST_EXPONENT or (exponent == _MOST_EXPONENT and at_limit):
         return np.float32(np.inf)

@@ -1,4 +1,4 @@
-"""`ImageRecordIter` and its variants: batches of images from RecordIO files, as in MXNet."""
+"""MXNet's `ImageRecordIter` and its variants, which read batches of images from RecordIO files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Taken = tuple[_core.Array, _core.Array, _core.Array, int]  # data, label, index
 
 
 class _RecordIter(DataIter):
-    """The base class of this module's iterators. They differ only in their parameters."""
+    """The base class of this module's iterators, which differ only in their parameters."""
 
     _detection: ClassVar[bool] = False
     _own_defaults: ClassVar[dict[str, Any]] = {}
@@ -64,27 +64,28 @@ class _RecordIter(DataIter):
 
     @property
     def provide_data(self) -> list[DataDesc]:
-        """Name, shape and type of the only array in `DataBatch.data`.
+        """A list with the name, shape and type of the only array in `DataBatch.data`.
 
-        By default: ("data", (batch, channels, height, width)).
+        The default name is "data". The shape is (batch, channels, height, width).
         """
         return [self._provided[0]]
 
     @property
     def provide_label(self) -> list[DataDesc]:
-        """Name, shape and type of the only array in `DataBatch.label`.
+        """A list with the name, shape and type of the only array in `DataBatch.label`.
 
-        By default: ("softmax_label", (batch,) or (batch, numbers per image)).
+        The default name is "softmax_label". The shape is (batch,) if an image has one label, and
+        (batch, numbers per image) otherwise.
         """
         return [self._provided[1]]
 
     def reset(self) -> None:
-        """Starts the next epoch.
+        """Starts the next epoch. Before the first batch of an epoch, `reset` does nothing.
 
-        If the epoch has ended, the next one starts after the rows that `round_batch` borrowed for
-        the last batch. If it has not ended, the rest is skipped, and the next epoch starts at the
-        beginning of the part. (In MXNet, the start depends on how far MXNet has read ahead.) Before
-        the first batch, `reset` does nothing.
+        After the end of an epoch, the next epoch starts after the records with which `round_batch`
+        filled the last batch. In the middle of an epoch, `reset` skips the rest, and the next epoch
+        starts at the beginning of the data. (In MXNet, the start then depends on how far MXNet has
+        read ahead.)
         """
         self._check_open()
         self._held.clear()  # before the core's reset, after which Ctrl-C may arrive
@@ -94,14 +95,15 @@ class _RecordIter(DataIter):
     def iter_next(self) -> bool:
         """Moves to the next batch.
 
-        Returns: True, or False from the end of the epoch until `reset`. If Ctrl-C interrupts the
-        call while `augmenter` runs, the batch is lost. At any other time, Ctrl-C loses no batch:
-        the next call moves to it.
+        Returns False at the end of the epoch and on further calls until `reset`; otherwise True.
 
-        Errors: StateError if the iterator is closed, or in a forked child if the parent created it.
-        The following errors replace one batch; the next call moves to the batch after that one:
-        CorruptError, TruncatedError, DecodeError and UnsupportedError, with file, record and
-        offset; exceptions of `augmenter`.
+        If Ctrl-C interrupts `augmenter`, the batch is lost. If Ctrl-C interrupts any other part of
+        the call, the next call moves to the same batch.
+
+        Errors: StateError if the iterator is closed, and in a forked child if the parent created
+        the iterator; CorruptError, TruncatedError, DecodeError and UnsupportedError, with file,
+        record and offset; exceptions of `augmenter`. After any of these except StateError, the next
+        call moves to the following batch.
         """
         self._batch = self._take()
         return self._batch is not None
@@ -109,7 +111,8 @@ class _RecordIter(DataIter):
     def next(self) -> DataBatch:
         """Returns the next batch.
 
-        Errors: StopIteration from the end of the epoch until `reset`; those of `iter_next`.
+        Errors: StopIteration at the end of the epoch, and on further calls until `reset`; the
+        errors of `iter_next`.
         """
         batch = self._batch = self._take()  # another thread may have set `_batch` by now
         if batch is None:
@@ -117,36 +120,39 @@ class _RecordIter(DataIter):
         return batch
 
     def getdata(self) -> NDArray:
-        """Returns the images of the current batch: (batch, channels, height, width)."""
+        """Returns the images of the current batch, of shape (batch, channels, height, width)."""
         array: NDArray = self._current().data[0]
         return array
 
     def getlabel(self) -> NDArray:
-        """Returns the labels of the current batch.
+        """Returns the labels of the current batch as a float32 array.
 
-        The array is float32, (batch,) with label_width=1, else (batch, numbers per image).
+        The shape is (batch,) if label_width is 1, and (batch, numbers per image) otherwise.
         """
         labels = self._current().label
         array: NDArray = (labels or [])[0]
         return array
 
     def getpad(self) -> int:
-        """Returns the number of rows at the batch's end that do not belong to the epoch."""
+        """Returns the number of rows at the batch's end that only fill the batch."""
         return self._current().pad or 0
 
     def getindex(self) -> Any:
-        """Returns the ids of the batch's records, numpy.uint64 (batch,). MXNet returns zeros."""
+        """Returns the ids of the current batch's records. (MXNet returns zeros.)
+
+        The ids are a numpy.uint64 array of shape (batch,).
+        """
         return self._current().index
 
     def stats(self) -> _core.Stats:
-        """Returns time, queue depth, bytes and images of each stage, and which stage is slowest.
+        """Returns the time, queue depth, bytes and images of each stage, and the slowest stage.
 
-        To show them: `print(iterator.stats())`.
+        `print(iterator.stats())` prints them as a table.
         """
         return self._core.stats()
 
     def close(self) -> None:
-        """Stops the threads and the work in progress. Returned batches stay valid.
+        """Stops the iterator's threads. Batches that were already returned stay valid.
 
         After `close`, `next`, `iter_next` and `reset` raise StateError.
         """
@@ -217,20 +223,22 @@ class _RecordIter(DataIter):
 class ImageRecordIter(_RecordIter):
     """Iterates over batches of decoded, augmented and normalised images from RecordIO files.
 
-    It replaces MXNet's `mx.io.ImageRecordIter`, and reads the files that im2rec writes. All
-    arguments are keyword arguments, listed below in the five groups of MXNet's note on data
-    loaders. A value may also be given as text that MXNet would convert to the value
-    ("(3,224,224)", "True"). The pixels, the order of the images and, with `seed_aug`, the random
-    numbers are those of MXNet 1.9.1. docs/mxnet_augmentation.md has the formulas, and
-    docs/from_mxnet.md lists the differences.
+    Replaces MXNet's `mx.io.ImageRecordIter`, and reads the files that im2rec writes. All arguments
+    are keyword arguments. They are listed below in the five groups of MXNet's note on data loaders.
+    A value may also be a text that MXNet accepts, for example "(3,224,224)" or "True".
 
-    Each batch has `data` [NDArray (batch, channels, height, width)], `label` [NDArray float32
-    (batch,) or (batch, label_width)], `pad`, and `index` (the ids of the records).
+    The pixels and the order of the images equal those of MXNet 1.9.1. If `seed_aug` is set, the
+    random numbers also equal MXNet's. docs/mxnet_augmentation.md has the formulas, and
+    docs/from_mxnet.md lists the differences from MXNet.
 
-    Errors: ArgumentTypeError for a missing keyword, a value of the wrong type, and an unknown
-    keyword (the error names the nearest known one; MXNet ignores the keyword);
-    InvalidArgumentError, with the keyword, for an invalid value; NotFoundError, IoError,
-    CorruptError and TruncatedError for the files; those of `iter_next`.
+    Each batch is a DataBatch. `data` has one NDArray of shape (batch, channels, height, width).
+    `label` has one float32 NDArray of shape (batch,) or (batch, label_width). `pad` is the number
+    of rows that only fill the batch, and `index` has the ids of the records.
+
+    Errors: ArgumentTypeError for a missing keyword, for a value of the wrong type, and for an
+    unknown keyword (MXNet ignores unknown keywords); InvalidArgumentError for an invalid value;
+    NotFoundError, IoError, CorruptError and TruncatedError for the files; the errors of
+    `iter_next`.
     """
 
 
@@ -249,14 +257,17 @@ class ImageRecordInt8Iter(ImageRecordIter):
 class ImageDetRecordIter(_RecordIter):
     """Iterates over batches of images with boxes, for object detection.
 
-    It replaces MXNet's `mx.io.ImageDetRecordIter`. All arguments are keyword arguments.
-    Augmentation changes the boxes together with the images. The label of an image, in its record or
-    in a list, starts with the header width (2 or more), the object width (5 or more) and any
-    further header values. Then, for each object, come its class, left, top, right and bottom
-    (fractions of the image's sides) and any further values. `label[0]` of a batch is float32
-    (batch, numbers per image). Each row starts with the number of channels, then the height and the
-    width that the image fills in `data`, then the length of the label and the label itself. The
-    rest of the row is filled with label_pad_value.
+    Replaces MXNet's `mx.io.ImageDetRecordIter`. All arguments are keyword arguments. Augmentation
+    changes the boxes together with the images.
+
+    The label of an image is stored in its record or in a list. It is a flat array of numbers: the
+    header width (2 or more), the object width (5 or more), any further header values, and then the
+    values of each object. An object's values are its class, its left, top, right and bottom edges
+    as fractions of the image's sides, and any further values.
+
+    `label[0]` of a batch is a float32 array of shape (batch, numbers per image). Each row has the
+    number of channels, the height and the width of the image inside `data`, the length of the
+    label, and the label. The rest of the row is filled with label_pad_value.
 
     Errors: as for ImageRecordIter; CorruptError, with file, record and offset, for an invalid
     label.

@@ -1,6 +1,6 @@
-"""dmlc-core's InputSplit: reads one part of many files, record by record.
+"""Replaces dmlc-core's InputSplit, which divides files into parts and reads one part's records.
 
-docs/input_split.md has the rules.
+docs/input_split.md describes how the files are divided.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TYPES = ("text", "recordio", "indexed_recordio")
 
 
 class InputSplit(Closing):
-    """Reads one of `nsplit` parts of some files as bytes. The parts are the same as dmlc-core's.
+    """Divides files into `nsplit` parts, as dmlc-core does, and reads the records of one part.
 
     >>> from fuelrail.mxnet.io import InputSplit
     >>> split = InputSplit("train.rec", 0, 4, "recordio")
@@ -39,10 +39,12 @@ class InputSplit(Closing):
     >>> records == list(split)
     True
 
-    From the first read on, a thread reads up to two chunks ahead. `close`, the end of a `with` or
-    the deletion of the split stops the thread and closes the files. Any thread may call the
-    methods; the calls run one at a time. In a forked child, a split works if nothing was read from
-    it before the fork. Otherwise it raises StateError in the child, but still works in the parent.
+    The first read starts a thread, which reads up to two chunks in advance. The thread stops, and
+    the files are closed, at `close`, at the end of a `with` block, or when the split is
+    garbage-collected. Threads may share a split; their calls run one at a time.
+
+    If nothing was read from a split before a fork, the child can use the split. Otherwise, reading
+    in the child raises StateError. The parent can always continue.
     """
 
     @suggests_options
@@ -64,23 +66,26 @@ class InputSplit(Closing):
         """Finds the files and the start and end of the part.
 
         uri: `item;item?key=value#cachefile`. An item is a file, a directory (its files, sorted by
-        name), or a path whose last component is a regular expression for names in its directory.
-        The arguments after `?` are for parsers and are ignored. If a cache file is given, the first
-        pass copies the part into it (into `cachefile.splitN.partK` if there are several parts).
-        Later passes read the copy if it still matches the files, and rebuild it if it does not.
-        type: "text" (records are lines), "recordio" or "indexed_recordio". "indexed_recordio" needs
-        `index_uri`, one `.idx` for all files together, and makes parts with equal record counts.
-        shuffle: only for indexed_recordio; read the part's records in a new order in every pass.
-        The orders are those that dmlc-core draws from `seed`.
-        num_shuffle_parts: only for the other types; the number of sub-parts into which the part is
-        divided. Every pass reads the sub-parts in a new order, drawn from `seed`. 0 = do not
-        shuffle.
-        batch_size: records per chunk, for indexed_recordio. chunk_size: bytes per chunk, for the
-        other types. recurse_directories: include the subdirectories of a directory.
+            name), or a directory and a regular expression for file names, `directory/regex`.
+            Everything from `?` to `#` is ignored. If a cache file is given, the first pass copies
+            the part to this file, or to `cachefile.splitN.partK` if nsplit is above 1. Later passes
+            read the copy. If the files have changed, the copy is written again.
+        part: the number of the part to read, from 0.
+        nsplit: the number of parts.
+        type: "text" (each line is a record), "recordio" or "indexed_recordio". Parts have about
+            equal numbers of bytes or, for "indexed_recordio", equal numbers of records.
+        index_uri: required for "indexed_recordio": one `.idx` file for all record files together.
+        shuffle: reads the part's records in a new order in every pass. Only for "indexed_recordio".
+        seed: the seed of the random orders, which are those of dmlc-core.
+        batch_size: the number of records in a chunk. Only for "indexed_recordio".
+        recurse_directories: includes the files in subdirectories.
+        num_shuffle_parts: divides the part into this number of sub-parts, and reads these in a new
+            order in every pass. Only for "text" and "recordio". 0 turns this off.
+        chunk_size: the number of bytes in a chunk. Only for "text" and "recordio".
 
-        Errors: InvalidArgumentError, ArgumentTypeError; NotFoundError for an item that matches no
-        file; UnsupportedError for stdin, s3:// and hdfs://; CorruptError for a RecordIO file whose
-        size is not a multiple of 4, and for an index that does not belong to the files.
+        Errors: InvalidArgumentError; ArgumentTypeError; NotFoundError for an item that matches no
+        file; UnsupportedError for stdin, s3:// and hdfs://; CorruptError if the size of a RecordIO
+        file is not a multiple of 4, and for an index that does not belong to the files.
         """
         index = os.fsencode(file_name("`index_uri`", index_uri)) if index_uri is not None else b""
         self._options: dict[str, Any] = {
@@ -108,37 +113,42 @@ class InputSplit(Closing):
         type: str,
         **options: Any,
     ) -> Self:
-        """Creates a split, like dmlc's `InputSplit::Create`. options: keywords of `InputSplit`."""
+        """Creates an InputSplit, like dmlc's `InputSplit::Create`.
+
+        options: the keyword-only arguments of `InputSplit`.
+        """
         return cls(uri, part, nsplit, type, **options)
 
     def next_record(self) -> bytes | None:
-        """Returns the next record: a line without its line end, or a payload. None at the end.
+        """Returns the next record, or None at the end of the part.
 
-        Errors: CorruptError and TruncatedError, with path and offset, once all records before the
-        damage have been returned.
+        A record of a text file is a line without its line end.
+
+        Errors: CorruptError and TruncatedError, with path and offset, for damaged data. All records
+        before the damage are returned first.
         """
         self._has_read = True
         return self._core.next_record()
 
     def next_chunk(self) -> bytes | None:
-        """Returns complete records as they are stored in the files; None at the end.
+        """Returns the rest of the current chunk, or the next chunk, or None at the end of the part.
 
-        The records are the unread rest of the current chunk or, if nothing is left, the next chunk.
+        A chunk contains whole records in the format of the file. `records_of` divides it.
         """
         self._has_read = True
         return self._core.next_chunk()
 
     def next_batch(self, n: int) -> bytes | None:
-        """Like `next_chunk`, but returns n records.
+        """Returns n records in the format of the file, or None at the end of the part.
 
-        The last batch of a pass may have fewer. In that case, the first batch of the next pass has
-        only as many records as were missing.
+        If the last batch of a pass has only k < n records, the first batch of the next pass has
+        n - k records.
         """
         self._has_read = True
         return self._core.next_batch(whole("n", n, least=1))
 
     def records_of(self, chunk: bytes) -> list[bytes]:
-        """Returns the records in a result of `next_chunk` or `next_batch`."""
+        """Divides the result of `next_chunk` or `next_batch` into its records."""
         if not isinstance(chunk, bytes):
             raise ArgumentTypeError(
                 "`chunk` has the wrong type", expected="bytes", found=typed(chunk)
@@ -146,7 +156,7 @@ class InputSplit(Closing):
         return self._core.records_of(chunk)
 
     def before_first(self) -> None:
-        """Goes back to the start of the part; a shuffled split draws the next order.
+        """Starts the next pass at the start of the part. If shuffled, the new pass has a new order.
 
         May be called at any time.
         """
@@ -163,10 +173,10 @@ class InputSplit(Closing):
         self._options.update(part=part, nsplit=nsplit)
 
     def hint_chunk_size(self, chunk_size: int) -> None:
-        """Sets the size in bytes of the chunks that are not read yet.
+        """Sets the size in bytes of later chunks. Has no effect for "indexed_recordio".
 
-        Up to two chunks of the old size may already have been read ahead. A chunk is longer if a
-        single record does not fit. Default: 8 MiB. No effect for indexed_recordio.
+        The next two chunks may still have the old size, because they are read in advance. A chunk
+        is larger if a single record does not fit.
         """
         size = whole("chunk_size", chunk_size, least=1)
         self._core.hint_chunk_size(size)
@@ -175,19 +185,18 @@ class InputSplit(Closing):
     def close(self) -> None:
         """Waits for the call in progress, stops the thread and closes the files.
 
-        Later calls that read, move or use the files raise StateError. A second `close` does
-        nothing.
+        After `close`, methods that need the files raise StateError. A second `close` does nothing.
         """
         self._core.close()
 
     @property
     def total_size(self) -> int:
-        """The size of all files in bytes, not only of the part."""
+        """The total size of the files of all parts, in bytes."""
         return self._core.total_size()
 
     @property
     def part(self) -> int:
-        """The number of this part, from 0 to `nsplit` - 1."""
+        """The number of the part that is read, from 0 to `nsplit` - 1."""
         return int(self._options["part"])
 
     @property
@@ -197,16 +206,16 @@ class InputSplit(Closing):
 
     @property
     def type(self) -> str:
-        """ "text", "recordio" or "indexed_recordio"."""
+        """The record format: "text", "recordio" or "indexed_recordio"."""
         return str(self._options["type"])
 
     @property
     def files(self) -> list[str]:
-        """The files that `uri` names, in order, except empty files."""
+        """The paths of the files that `uri` selects, in order, without empty files."""
         return self._core.files
 
     def __iter__(self) -> Iterator[bytes]:
-        """Iterates over the remaining records of the pass."""
+        """Iterates over the part's records that were not returned yet in this pass."""
         self._has_read = True
         return iter(self._core.next_record, None)
 
@@ -216,9 +225,9 @@ class InputSplit(Closing):
         return f"<{kind} {uri!r}, {self.type}, part {self.part} of {self.nsplit}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles only the split's arguments; unpickling looks up the files again.
+        """Pickles the arguments of the constructor. Unpickling searches for the files again.
 
-        Errors: StateError if the split has been read.
+        Errors: StateError if the split has already been read or rewound.
         """
         if self._has_read:
             raise StateError(
@@ -229,12 +238,13 @@ class InputSplit(Closing):
 
 
 class InputSplitShuffle(InputSplit):
-    """dmlc-core's InputSplitShuffle: reads the part's sub-parts in a new order in every pass.
+    """Divides the part into sub-parts and reads them in a new order in every pass.
 
     >>> from fuelrail.mxnet.io import InputSplitShuffle
     >>> split = InputSplitShuffle.create("train.rec", 0, 4, "recordio", 16, shuffle_seed=7)
 
-    The order inside a sub-part does not change. `reset_partition` requires the same `nsplit`.
+    Replaces dmlc-core's InputSplitShuffle. The order inside a sub-part does not change.
+    `reset_partition` cannot change `nsplit`.
     """
 
     @classmethod
@@ -248,7 +258,11 @@ class InputSplitShuffle(InputSplit):
         num_shuffle_parts: int,
         shuffle_seed: int = 0,
     ) -> Self:
-        """Creates a split, like dmlc's `InputSplitShuffle::Create`. type: "text" or "recordio"."""
+        """Creates an InputSplitShuffle, like dmlc's `InputSplitShuffle::Create`.
+
+        type: "text" or "recordio". num_shuffle_parts: the number of sub-parts. shuffle_seed: the
+        seed of their orders. The other arguments are those of `InputSplit`.
+        """
         count = whole("num_shuffle_parts", num_shuffle_parts, least=1)
         return cls(uri, part, nsplit, type, num_shuffle_parts=count, seed=shuffle_seed)
 

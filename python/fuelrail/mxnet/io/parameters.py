@@ -1,6 +1,6 @@
-"""Reads keyword arguments of MXNet's iterators.
+"""Checks and converts the keyword arguments of MXNet's iterators.
 
-Each is given as a value, or as text that MXNet would convert to the value.
+A keyword argument is a value, or a text that MXNet accepts, for example "(3,224,224)".
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _GROUPS = {
     "preprocess_threads": "Backend:",
     "verbose": "Auxiliary:",
 }
-_AUGMENTER = """Called with each batch's images, a NumPy array (batch, channels, height, width), after
-all other augmentation. It must return an array of the same shape and type. It is not given the
-boxes. In C++: AugmentOptions::stages."""
+_AUGMENTER = """A function that changes the images of a batch after all other augmentation. Its
+argument is a NumPy array of shape (batch, channels, height, width), and it must return an array of
+the same shape and type. Boxes are not passed to the function."""
 REQUIRED = ("path_imgrec", "data_shape", "batch_size")
 # Options of ImageRecordIter that ImageDetRecordIter does not have.
 _NOT_OF_DETECTION = {
@@ -48,22 +48,25 @@ _NOT_OF_DETECTION = {
 
 
 def _rows(detection: bool) -> list[Option]:
-    """Returns the core's parameters, followed by the keyword arguments of the Python class."""
-    without = "No effect: batches are in ordinary memory, from which frameworks copy."
+    """Returns the parameters of the C++ core, followed by those that only Python has."""
+    without = "No effect, because batches are always in ordinary CPU memory."
     return [
         *itertools.starmap(Option, _core.record_parameters(detection)),
         Option("ctx", "one of cpu gpu cpu_pinned", None, "", without),
         Option("device_id", "int", None, "", without),
-        Option("verbose", "bool", None, "", "No effect: the iterator prints nothing."),
+        Option("verbose", "bool", None, "", "No effect, because the iterator prints nothing."),
         Option("data_name", "text", "data", "", "Name of the images in `provide_data`."),
         Option("label_name", "text", "softmax_label", "", "Name of the labels in `provide_label`."),
-        Option("aug_seq", f"one of {'det_' * detection}aug_default", None, "", "The only choice."),
+        Option("aug_seq", f"one of {'det_' * detection}aug_default", None, "", "The augmenter."),
         Option("augmenter", "function", None, "", _AUGMENTER),
     ]
 
 
 def described_keywords(detection: bool, defaults: Mapping[str, Any]) -> str:
-    """Describes the options in MXNet's groups. `defaults` override those of the options."""
+    """Returns the docstring's list of keyword arguments, in MXNet's groups.
+
+    defaults: the defaults of the iterator class. They replace those of the option table.
+    """
     groups: dict[str, list[Option]] = {}
     for row in _rows(detection):
         if row.name in _GROUPS:
@@ -79,10 +82,12 @@ def described_keywords(detection: bool, defaults: Mapping[str, Any]) -> str:
 
 
 def read_keywords(keywords: Mapping[str, Any], detection: bool) -> dict[str, Any]:
-    """Converts `keywords` to the values that the core and the Python class take.
+    """Checks the keyword arguments and converts each value to the type of its option.
 
-    Errors: ArgumentTypeError for an unknown keyword, with the nearest known one, and for a value of
-    the wrong type; InvalidArgumentError for a value that is not one of its option's choices.
+    Keywords with the value None are omitted from the result.
+
+    Errors: ArgumentTypeError for an unknown keyword (the text suggests the nearest known keyword)
+    and for a value of the wrong type; InvalidArgumentError for a value that is not a valid choice.
     """
     kinds = {row.name: row.kind for row in _rows(detection)}
     values: dict[str, Any] = {}
@@ -97,7 +102,7 @@ def read_keywords(keywords: Mapping[str, Any], detection: bool) -> dict[str, Any
 
 
 def _read(name: str, kind: str, value: Any) -> Any:
-    """Converts `value` to the option's kind; None means the default."""
+    """Converts `value` to the option's kind. Returns None if the default applies."""
     if kind == "path":
         return None if value is None else file_name(f"`{name}`", value)
     if kind == "text":
@@ -150,7 +155,7 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _decimal(name: str, value: Any) -> float:
-    """Parses `str(value)` as dmlc does, because MXNet passes parameters as text."""
+    """Parses `str(value)` as dmlc-core does, because MXNet passes all parameters as text."""
     number = read_decimal(str(value))
     if number is None:
         if isinstance(value, str):
@@ -168,7 +173,7 @@ def _decimal(name: str, value: Any) -> float:
 
 
 def _number(name: str, value: Any) -> float:
-    """Converts to the nearest float, as MXNet does in lists and for options that can be None."""
+    """Converts `value` to the nearest float. MXNet does this for lists and optional numbers."""
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, str):
@@ -182,7 +187,7 @@ def _number(name: str, value: Any) -> float:
 
 
 def _listed(name: str, value: Any, read: Callable[[str, Any], Any]) -> list[Any]:
-    """Reads a sequence, a number, or the text of either, such as `(3, 224, 224)` or `1,2`."""
+    """Converts a sequence, a number, or a text such as `(3, 224, 224)` or `1,2` to a list."""
     items: Any = value
     if isinstance(value, str):
         inside = value.strip()

@@ -1,4 +1,4 @@
-"""dmlc-core's ThreadedIter for Python: a thread prepares a limited number of items ahead."""
+"""Replaces dmlc-core's ThreadedIter, which prepares items in a background thread."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class ThreadedIter(Closing, Generic[T]):
-    """Iterates over a producer's items; a thread prepares up to `max_capacity` of them ahead.
+    """Iterates over a producer's items. A thread prepares up to `max_capacity` items in advance.
 
     >>> from fuelrail.mxnet.io import ThreadedIter
     >>> with ThreadedIter(lambda: range(3), max_capacity=4) as items:
@@ -32,11 +32,11 @@ class ThreadedIter(Closing, Generic[T]):
     >>> once, again
     ([0, 1, 2], [0, 1, 2])
 
-    If the producer raises an exception, the items that it produced before are returned first; then
-    the exception is raised. Any thread may take items. The iterator may be rewound, closed and
-    deleted at any time, even while the producer waits for room. Closing waits until the producer
-    has finished its current item. The thread is a daemon, so Python does not wait for it at exit.
-    In a forked child, and after `close`, every call except `close` raises StateError.
+    If the producer raises an exception, the earlier items are returned first, and then the iterator
+    raises the exception. Threads may share the iterator. It may be rewound, closed and deleted at
+    any time. `close` waits until the producer has finished its current item. The thread is a
+    daemon, so Python does not wait for it at exit. After `close`, and in a forked child, every
+    method except `close` raises StateError.
     """
 
     @suggests_options
@@ -48,16 +48,18 @@ class ThreadedIter(Closing, Generic[T]):
     ) -> None:
         """Starts the thread.
 
-        producer: one of three kinds. An iterable: every pass creates a new iterator from it; if it
-        is an iterator itself, rewinding requires `before_first`. A callable without arguments that
-        returns an iterable: it is called once per pass. A callable with one argument, the cell: the
-        cell is None, or an item that was passed to `recycle` and may be reused. This callable
-        returns an item, never None, and raises StopIteration at the end.
-        before_first: a function that rewinds the producer. The thread that starts a new pass calls
-        it while the producer is paused. Default: none. max_capacity: the largest number of waiting
-        items.
+        producer: one of three kinds of object.
+            An iterable. Every pass calls `iter(producer)`. If the producer is an iterator, it can
+            be rewound only by `before_first`.
+            A callable without arguments. Every pass calls it once, and it returns an iterable.
+            A callable with one argument. It is called for each item, returns the item, and raises
+            StopIteration at the end. Its argument is an item that was passed to `recycle` and may
+            be reused, or None. It must not return None.
+        before_first: a function without arguments that rewinds the producer. It is called by
+            `ThreadedIter.before_first`, while the producer is paused. Default: no function.
+        max_capacity: the largest number of items that are prepared in advance.
 
-        Errors: ArgumentTypeError, InvalidArgumentError for a capacity below 1.
+        Errors: ArgumentTypeError; InvalidArgumentError if max_capacity is below 1.
         """
         self._shared: _Shared[T] = _Shared(
             _source_of(producer), before_first, whole("max_capacity", max_capacity, least=1)
@@ -65,11 +67,13 @@ class ThreadedIter(Closing, Generic[T]):
         self._shared.start()
 
     def next(self) -> T | None:
-        """Returns the next item and waits for it if necessary; None at the end of the pass.
+        """Waits for the next item and returns it. At the end of the pass, returns None.
 
-        If items can be None, use a `for` loop instead. After the end, further calls return None;
-        after an exception of the producer, they raise it again. Both last until `before_first` is
-        called. Errors: the producer's exception; StateError in a forked child and after `close`.
+        If items can be None, use a `for` loop instead. After the end, further calls return None
+        until `before_first` is called. After an exception of the producer, further calls raise this
+        exception again until `before_first` is called.
+
+        Errors: exceptions of the producer; StateError in a forked child and after `close`.
         """
         try:
             return self._shared.take()
@@ -77,27 +81,28 @@ class ThreadedIter(Closing, Generic[T]):
             return None
 
     def recycle(self, item: T) -> None:
-        """Gives an item back to the producer, which may reuse it."""
+        """Passes an item back to the producer, which may reuse its memory."""
         self._shared.recycle(item)
 
     def before_first(self) -> None:
-        """Starts a new pass: lets the producer finish its current item, drops the waiting items,
-        and rewinds the producer.
+        """Starts a new pass. Drops the prepared items, rewinds the producer and clears its error.
 
-        Clears an error of the producer. Errors: UnsupportedError if the producer cannot be rewound;
-        exceptions of the `before_first` argument, which later calls of `next` raise again;
-        StateError in a forked child and after `close`.
+        First waits until the producer has finished its current item.
+
+        Errors: UnsupportedError if the producer cannot be rewound; exceptions of the constructor's
+        argument `before_first`, which later calls of `next` raise again; StateError in a forked
+        child and after `close`.
         """
         self._shared.rewind()
 
     def close(self) -> None:
-        """Stops the thread. Waiting calls and later calls raise StateError."""
+        """Stops the thread. Calls that wait for an item, and all later calls, raise StateError."""
         self._shared.close()
 
     destroy = close
 
     def __iter__(self) -> Iterator[T]:
-        """Iterates over the remaining items of the pass."""
+        """Iterates over the items of the pass that were not returned yet."""
         while True:
             try:
                 item = self._shared.take()
@@ -118,7 +123,7 @@ class ThreadedIter(Closing, Generic[T]):
 
 
 class _Source(Generic[T]):
-    """Produces items on one thread at a time, with a new iterator for each pass."""
+    """Produces the items of an iterable, with a new iterator for each pass."""
 
     fills_cells = False
 
@@ -128,18 +133,18 @@ class _Source(Generic[T]):
         self._items: Iterator[T] | None = None
 
     def next(self, cell: T | None) -> T:
-        """Returns the next item. Raises StopIteration at the end."""
+        """Returns the next item, or raises StopIteration at the end."""
         if self._items is None:
             self._items = self._make()
         return next(self._items)
 
     def rewind(self) -> None:
-        """Releases the iterator, so that the next pass starts over."""
+        """Deletes the iterator, so that the next pass creates a new one."""
         self._items = None
 
 
 class _Filler(_Source[T]):
-    """Produces items by calling a function that may reuse an old item (the cell)."""
+    """Produces items by calling a function that may reuse an old item, the cell."""
 
     fills_cells = True
 
@@ -182,7 +187,7 @@ def _takes_a_cell(function: Callable[..., Any]) -> bool:
 
 
 class _Shared(Generic[T]):
-    """State shared by the thread and the consumers. The thread does not keep the iterator alive."""
+    """The state that the thread shares with the iterator, without a reference to the iterator."""
 
     def __init__(
         self, source: _Source[T], before_first: Callable[[], Any] | None, capacity: int
@@ -305,7 +310,7 @@ class _Shared(Generic[T]):
                 self.go_on()
 
     def pause(self) -> None:
-        """Pauses the producer and drops the waiting items."""
+        """Pauses the producer and drops the prepared items."""
         with self.changed:
             while self.paused and not self.closed:
                 self.changed.wait()
