@@ -102,6 +102,13 @@ def report(results: dict[str, object]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def positive(text: str) -> int:
+    """A whole number of at least 1."""
+    if (number := int(text)) < 1:
+        raise argparse.ArgumentTypeError(f"expected at least 1, found {number}")
+    return number
+
+
 def enlarged(path: pathlib.Path, number: int, output: pathlib.Path) -> None:
     image = Image.open(path).convert("RGB").resize(ENLARGED, Image.Resampling.LANCZOS)
     noise = numpy.random.default_rng(number).normal(0, 4, (*ENLARGED[::-1], 1))
@@ -114,7 +121,9 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", nargs="?", default=SAMPLE, type=pathlib.Path)
-    parser.add_argument("--enlarged", type=int, help="number of images to enlarge to 12 megapixels")
+    parser.add_argument(
+        "--enlarged", type=positive, help="number of images to enlarge to 12 megapixels"
+    )
     options = parser.parse_args()
     paths = sorted(options.folder.glob("*.[jJ][pP]*[gG]"))
     with tempfile.TemporaryDirectory() as work:

@@ -49,14 +49,14 @@ namespace fuelrail::pack {
 // the names in the source, and for a list its labels and 32 bytes for each line.
 //
 // Errors: NotFoundError if the source does not exist. InvalidArgumentError for an invalid option or
-// name, and for a part that would be empty. IoError, including an output that exists while
-// `overwrite` is false, and an output that another job is writing. CorruptError for a source that
-// has no images, or none in the expected places; for a folder that is not one of `classes`; for a
-// line of a list that cannot be read or whose label is not one of `classes` (with the line's
-// number); if more images fail than allowed; and if a part has no readable image. In the last two
-// cases the report is written, and the current part has no output. StepsError for the first image,
-// in packing order, that the steps cannot process. StateError for the first image whose format this
-// machine cannot decode because a codec's library is missing.
+// name, for a folder that is not one of `classes`, and for a part that would be empty. IoError,
+// including an output that exists while `overwrite` is false, and an output that another job is
+// writing. CorruptError for a source that has no images, or none in the expected places; for a line
+// of a list that cannot be read or whose label is not one of `classes` (with the line's number); if
+// more images fail than allowed; and if a part has no readable image. In the last two cases the
+// report is written, and the current part has no output. StepsError for the first image, in packing
+// order, that the steps cannot process. StateError for the first image whose format this machine
+// cannot decode because a codec's library is missing.
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options);
 
 }  // namespace fuelrail::pack
