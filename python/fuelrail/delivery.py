@@ -165,7 +165,7 @@ def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
     if "data" in known and "image" in wanted and "image" not in known:
         raise InvalidArgumentError(
             "the records are bytes, not images",
-            expected="only fields of the dataset: " + ", ".join(known),
+            expected="only fields of the dataset (" + ", ".join(known) + ")",
             found=shown(list(wanted)),
             remedy='Pass `fields=["data"]`, or pass a `schema` that reads the bytes as images',
         )

@@ -167,7 +167,7 @@ class FedOrder:
         for name, own in self._same.items():
             if said.get(name) != own and (begun or name != "world_size"):
                 raise InvalidArgumentError(
-                    f"the state belongs to another run: its '{name}' differs",
+                    f"the state does not match this loader, because its '{name}' differs",
                     expected=str(own),
                     found=str(said.get(name)),
                     remedy="To restore the state of a `sampler` or `batch_sampler`, use the "

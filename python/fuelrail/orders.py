@@ -155,8 +155,8 @@ def make_order(
     if batch_sampler is not None and batch_size != 1:
         raise InvalidArgumentError(
             "`batch_size` and `batch_sampler` cannot be combined",
-            found=str(batch_size),
-            remedy="Omit `batch_size`: `batch_sampler` determines the batches",
+            found=f"batch_size={batch_size}",
+            remedy="Omit `batch_size`, because `batch_sampler` determines the batches",
         )
     fed = FedOrder(
         source,

@@ -417,7 +417,7 @@ def _of_another_library(what: str, owner: str, transform: object, name: str) -> 
     here = _HERE.get(name, name)
     place = f"Use fuelrail.transforms.{here} instead, or apply" if here in _KNOWN else "Apply"
     return ArgumentTypeError(
-        f"{what} is {owner}'{'' if owner.endswith('s') else 's'}, not one of fuelrail.transforms",
+        f"{what} is a transform from {owner}, not from fuelrail.transforms",
         found=shown(transform),
         remedy=(_INSTEAD.get(name) if owner == "torchvision" else None)
         or f"{place} it yourself: to whole batches, in `batch_transforms`, or to samples, in the "
@@ -437,7 +437,7 @@ def _unknown(what: str, transform: object) -> ArgumentTypeError:
         else _instead(name)
     )
     return ArgumentTypeError(
-        f"{what} is not one of fuelrail.transforms", found=shown(transform), remedy=remedy
+        f"{what} is not a transform from fuelrail.transforms", found=shown(transform), remedy=remedy
     )
 
 

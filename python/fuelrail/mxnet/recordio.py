@@ -90,7 +90,8 @@ class MXRecordIO(Closing):
                 "`flag` is invalid",
                 expected="'r' (read) or 'w' (write)",
                 found=shown(flag),
-                remedy="To append, write all records to a new file",
+                remedy="Appending is not supported: write the old and the new records to a new "
+                "file",
             )
         self.flag = flag
         self.writable = flag == "w"
@@ -152,7 +153,7 @@ class MXRecordIO(Closing):
         """
         if self.writable:
             raise StateError(
-                "a writer cannot be reset: its records would be lost",
+                "a writer cannot be reset, because its records would be lost",
                 path=self.uri,
                 remedy="To start the file over, close the writer and create a new one",
             )
@@ -199,7 +200,7 @@ class MXRecordIO(Closing):
     def __getstate__(self) -> dict[str, Any]:
         if self.writable:
             raise ArgumentTypeError(
-                "a writer cannot be pickled: unpickling it would empty the file",
+                "a writer cannot be pickled, because unpickling it would empty the file",
                 path=self.uri,
                 remedy="Close the writer, and pickle the path",
             )
@@ -356,7 +357,7 @@ class MXIndexedRecordIO(MXRecordIO):
             "the key does not exist in the index",
             path=self.idx_path,
             found=typed(idx),
-            remedy="Use one of `keys`. Their type is `key_type`",
+            remedy="Use one of `keys`, which have the type `key_type`",
         )
 
     def _begin_reading(self) -> None:

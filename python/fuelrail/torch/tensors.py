@@ -38,7 +38,7 @@ class TensorFramework(Framework[torch.Tensor]):
             return layout
         if layout != "NCHW":
             raise InvalidArgumentError(
-                '`memory_format` channels_last needs layout="NCHW"',
+                '`memory_format=channels_last` needs layout="NCHW"',
                 found=f"layout={layout!r}",
                 remedy="Omit `layout`: channels_last already has the memory layout NHWC",
             )
@@ -130,7 +130,7 @@ def target_device(device: object) -> torch.device | None:
     if index >= count:
         raise InvalidArgumentError(
             "the CUDA device does not exist",
-            expected=f"an index below {count}, the number of devices",
+            expected=f"an index below {count} (the number of CUDA devices)",
             found=shown(device),
         )
     return torch.device("cuda", index)

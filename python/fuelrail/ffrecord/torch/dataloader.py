@@ -140,7 +140,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         batched = batch_size is not None or batch_sampler is not None
         if skippable and not batched:
             raise StepError(
-                "a loader without `batch_size` and `batch_sampler` has no steps",
+                "`skippable` needs `batch_size` or `batch_sampler`",
                 remedy="Pass `skippable=False`, or a `batch_size`",
             )
         if isinstance(dataset, Dataset) and not batched:
@@ -246,8 +246,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._skippable()
         if not isinstance(state, dict) or state.get("version") != _STATE_VERSION:
             raise InvalidArgumentError(
-                "the state was not saved by this class of loader",
-                expected=f"version {_STATE_VERSION}",
+                "the state was not saved by a compatible loader",
+                expected=f"state version {_STATE_VERSION}",
                 found=shown(state.get("version") if isinstance(state, dict) else typed(state)),
             )
         missing = sorted(_STATE_KEYS - state.keys())
@@ -335,7 +335,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             raise ArgumentTypeError(
                 "the number of batches in an epoch is unknown, because the dataset or its sampler "
                 "has no length",
-                remedy="Define `__len__`, or let the dataset itself count and skip samples",
+                remedy="Define `__len__`, or count and skip samples in the dataset",
             ) from None
 
     def _begin(self) -> _Begin:

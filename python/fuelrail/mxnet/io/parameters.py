@@ -166,7 +166,7 @@ def _decimal(name: str, value: Any) -> float:
     if math.isinf(number):
         raise InvalidArgumentError(
             f"`{name}` is out of range",
-            expected="0, or from 1.2e-38 to 3.4e38",
+            expected="0, or a number from 1.2e-38 to 3.4e38",
             found=shown(value),
         )
     return number
