@@ -46,7 +46,7 @@ class _OneByOne:
 
 @dataclass(frozen=True)
 class _Begin:
-    """The state at the start of an epoch."""
+    """The loader's state at the start of an epoch."""
 
     rng: list[torch.Tensor]
     """The states of the loader's random generators."""
@@ -59,7 +59,8 @@ class _Begin:
 class _Epoch(Iterator[Any]):
     """torch's iterator, which also reports each batch to the loader.
 
-    The loader keeps no reference to this object, because it would keep the workers alive.
+    The loader keeps no reference to this object, because such a reference would keep the workers
+    alive.
     """
 
     def __init__(self, loader: DataLoader, batches: Any, token: object) -> None:
@@ -99,9 +100,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     >>> state = loader.state_dict()    # at any time; a new loader can resume from it
     >>> loader.load_state_dict(state)
 
-    A `fuelrail.ffrecord.torch.Dataset` gets all indices of a batch in one call, and its result is
-    passed to `collate_fn`. Other datasets are read as in torch's DataLoader. Worker processes may
-    use any start method.
+    A `fuelrail.ffrecord.torch.Dataset` gets all indices of a batch in one call. The result of this
+    call is passed to `collate_fn`. Other datasets are read as in torch's DataLoader. Worker
+    processes may use any start method.
     """
 
     def __init__(
@@ -343,7 +344,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         return _Begin([one.get_state() for one in self._generators()], reuses)
 
     def _generators(self) -> list[torch.Generator]:
-        """Returns the distinct random generators that may affect the order or worker seeds."""
+        """Returns each random generator that may affect the order or the seeds of workers."""
         batch_sampler = self._skippable().batch_sampler
         owners = [self, *(one for one in (self.sampler, batch_sampler) if _draws(one))]
         if _draws(inner := getattr(batch_sampler, "sampler", None)):
