@@ -81,7 +81,7 @@ Any dlpack(nb::pointer_and_handle<Array> self, Given<int> stream,
     throw InvalidArgumentError("the array is in CPU memory, which has no streams",
                                {.expected = "stream=None",
                                 .found = nb::repr(stream).c_str(),
-                                .remedy = "Omit `stream`, and copy the array to the device"});
+                                .remedy = "Omit `stream`, then copy the result to the device"});
   }
   const nb::object copied = copy.value_or(false) ? nb::cast(copy_of(*self.p)) : nb::object();
   const nb::handle source = copied.is_valid() ? nb::handle(copied) : self.h;

@@ -124,11 +124,11 @@ std::vector<std::string> fs_names(const nb::list& texts) {
 
 void bind_base(nb::module_& module) {
   module.def("suggest", &suggest, nb::arg("given"), nb::arg("known"),
-             "Returns a hint for an unknown name. The hint contains the most similar known name, "
-             "or else all known names.");
+             "Returns a hint for an unknown name: the most similar known name, or all known names "
+             "if none is similar.");
   module.def("process_ends", &process_ends,
-             "Called when the process exits. If storage hangs after this call, closing all loaders "
-             "together waits for one timeout, not one timeout per loader.");
+             "Called when the process exits. After this call, closing all loaders takes at most "
+             "about one timeout in total if storage hangs, not one timeout per loader.");
   module.def("default_threads", &default_threads,
              "Returns the default number of a loader's threads.");
 }

@@ -179,7 +179,7 @@ void bind_container(nb::module_& module) {
       .def_prop_ro("id", [](const Record& self) { return self.sample.id; })
       .def_prop_ro(
           "place", [](const Record& self) { return place_tuple(self.place); },
-          "Path of the record's file, number of the record in the file, and its byte offset.");
+          "Path of the record's file, and the record's index and byte offset in the file.");
 
   nb::class_<ContainerHandle>(module, "Container",
                               "A dataset, as a sequence of records from one or more files.")

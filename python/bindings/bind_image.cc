@@ -117,9 +117,10 @@ nb::bytes encode_image(const Any& pixels, int64_t height, int64_t width, int64_t
   {
     const GilReleased released;
     if (buffer.bytes().size() != static_cast<size_t>(height * width * channels)) {
-      throw InvalidArgumentError("the size of the pixels does not match their shape",
-                                 {.expected = fmt::format("{} x {} x {}", height, width, channels),
-                                  .found = fmt::format("{} bytes", buffer.bytes().size())});
+      throw InvalidArgumentError(
+          "the size of the pixels does not match their shape",
+          {.expected = fmt::format("{} x {} x {} bytes", height, width, channels),
+           .found = fmt::format("{} bytes", buffer.bytes().size())});
     }
     const NewImage image = image_from(buffer.bytes(), {height, width}, channels, bgr, !png);
     if (png) {

@@ -347,9 +347,9 @@ void bind_loader(nb::module_& module) {
       .def("begin", &LoaderHandle::begin,
            "Begins the next epoch. Returns a number that `next` requires as `turn`.")
       .def("next", &LoaderHandle::next, nb::arg("turn"), nb::arg("taken"),
-           "Appends the next batch, a tuple of columns, to `taken`. Returns False at the end of "
-           "the epoch. A ragged column is a list with an item for each row. The batch is not "
-           "returned, because an exception from a signal handler would discard a returned value.")
+           "Appends the next batch, a tuple of columns, to the list `taken`. Returns False at the "
+           "end of the epoch. A ragged column is a list with one item per row. The batch is not "
+           "returned, because it would be lost if a signal handler raised an exception.")
       .def("set_epoch", &LoaderHandle::set_epoch, nb::arg("epoch"))
       .def("state", &LoaderHandle::state,
            "Returns the state from which the loader can resume, as JSON.")
@@ -360,22 +360,23 @@ void bind_loader(nb::module_& module) {
       .def("at_end", &LoaderHandle::at_end,
            "Returns whether the next call of `next` ends the epoch.")
       .def("size", &LoaderHandle::size,
-           "Returns the number of batches in an epoch, or 0 if the order comes from `feed`.")
+           "Returns the number of batches in an epoch, or 0 if a user's sampler defines the order.")
       .def("batches_left", &LoaderHandle::batches_left,
-           "Returns the number of batches left in the epoch. Raises StateError if the order comes "
-           "from `feed`.")
+           "Returns the number of batches left in the epoch. Raises StateError if a user's sampler "
+           "defines the order.")
       .def("life", &LoaderHandle::life,
            "Returns the state of the loader's threads: 'not started', 'started' or 'started in "
            "another process'.")
       .def("bad_records", &LoaderHandle::bad_records, nb::arg("since"))
       .def("feed", &LoaderHandle::feed, nb::arg("records"), nb::arg("ends_epoch"),
-           "Appends a batch, given by the indices of its records, to the order that a sampler "
-           "defines. `ends_epoch` marks the last batch of an epoch.")
+           "Passes the next batch of a user's sampler to the core. `records` are the indices of "
+           "its records. `ends_epoch` is True for the last batch of an epoch.")
       .def("end_feed", &LoaderHandle::end_feed,
-           "Marks the end of the order, after the last call of `feed`.")
+           "Tells the core that no more calls of `feed` follow.")
       .def("feeds", &LoaderHandle::feeds,
            "Returns a number that increases when the core discards the batches that were passed to "
-           "`feed`. The caller must then pass them to `feed` again, starting at `progress`.")
+           "`feed`. The caller must then pass the batches again, starting with the batch at "
+           "`progress`.")
       .def("reserve", &LoaderHandle::reserve, nb::arg("rows"),
            "Allows batches of up to `rows` rows. Discards the batches that were passed to `feed`, "
            "and increases `feeds`.")

@@ -91,8 +91,8 @@ void bind_mxnet(nb::module_& module) {
       .def(nb::init<const OptionValues&, bool, Strings>(), nb::arg("values"), nb::arg("detection"),
            nb::arg("warnings"))
       .def("next", &RecordIterHandle::next, nb::arg("taken"),
-           "Appends the next batch, as (data, label, index, pad), to `taken`. Returns False at the "
-           "end of the epoch.")
+           "Appends the next batch, a tuple (data, label, index, pad), to the list `taken`. "
+           "Returns False at the end of the epoch.")
       .def("reset", &RecordIterHandle::reset)
       .def("described", &RecordIterHandle::described, nb::arg("name"),
            "Returns the dtype and the shape of the batch column `name`.")

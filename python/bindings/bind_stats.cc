@@ -56,14 +56,16 @@ void bind_stats(nb::module_& module) {
       .def_ro("waiting_seconds", &StageStats::waiting_seconds,
               "Seconds spent waiting for input, for free memory or for the user, summed over the "
               "stage's threads.")
-      .def_ro("items", &StageStats::items,
-              "Number of records, or of batches for the stage `consumer`.")
       .def_ro(
-          "bytes", &StageStats::bytes,
-          "For the stage `fetch`, bytes read from storage. For the other stages, bytes of batches.")
+          "items", &StageStats::items,
+          "For the stage `consumer`, number of batches. For the other stages, number of records.")
+      .def_ro("bytes", &StageStats::bytes,
+              "For the stage `fetch`, the bytes read from storage. For `process`, the bytes "
+              "written to batches. For `consumer`, the bytes of the batches returned.")
       .def_ro("mean_queue_depth", &StageStats::mean_queue_depth,
-              "Mean number of items in the stage's queue when the stage takes items: running reads "
-              "for `fetch`, records for `process`, and batches for `consumer`.")
+              "Mean number of items in the stage's queue, measured each time the stage takes "
+              "items. The items are running reads for `fetch`, records for `process`, and batches "
+              "for `consumer`.")
       .def(
           "as_dict", [](const StageStats& self) { return as_dict(self); },
           nb::sig("def as_dict(self) -> dict[str, int | float]"),
@@ -91,8 +93,8 @@ void bind_stats(nb::module_& module) {
               "Number of reads that threads may run at the same time. This number grows if storage "
               "is slow. io_uring has a separate limit.")
       .def_ro("limit", &Stats::limit,
-              "The bottleneck: 'fetch', 'process' or 'consumer'. This stage is busy for the "
-              "largest fraction of its time. Empty before the first batch.")
+              "The bottleneck, which is the stage that is busy for the largest fraction of its "
+              "time: 'fetch', 'process' or 'consumer'. Empty before the first batch.")
       .def(
           "as_dict", [](const Stats& self) { return as_dict(self); },
           nb::sig("def as_dict(self) -> dict[str, typing.Any]"),

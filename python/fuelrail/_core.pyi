@@ -20,12 +20,12 @@ def compose_error(failure: str, path: str | None, record: int | None, offset: in
 
 def suggest(given: str, known: Sequence[str]) -> str:
     """
-    Returns a hint for an unknown name. The hint contains the most similar known name, or else all known names.
+    Returns a hint for an unknown name: the most similar known name, or all known names if none is similar.
     """
 
 def process_ends() -> None:
     """
-    Called when the process exits. If storage hangs after this call, closing all loaders together waits for one timeout, not one timeout per loader.
+    Called when the process exits. After this call, closing all loaders takes at most about one timeout in total if storage hangs, not one timeout per loader.
     """
 
 def default_threads() -> int:
@@ -97,7 +97,7 @@ class Record:
     @property
     def place(self) -> tuple[str, int, int]:
         """
-        Path of the record's file, number of the record in the file, and its byte offset.
+        Path of the record's file, and the record's index and byte offset in the file.
         """
 
 class Container:
@@ -295,18 +295,20 @@ class StageStats:
 
     @property
     def items(self) -> int:
-        """Number of records, or of batches for the stage `consumer`."""
+        """
+        For the stage `consumer`, number of batches. For the other stages, number of records.
+        """
 
     @property
     def bytes(self) -> int:
         """
-        For the stage `fetch`, bytes read from storage. For the other stages, bytes of batches.
+        For the stage `fetch`, the bytes read from storage. For `process`, the bytes written to batches. For `consumer`, the bytes of the batches returned.
         """
 
     @property
     def mean_queue_depth(self) -> float:
         """
-        Mean number of items in the stage's queue when the stage takes items: running reads for `fetch`, records for `process`, and batches for `consumer`.
+        Mean number of items in the stage's queue, measured each time the stage takes items. The items are running reads for `fetch`, records for `process`, and batches for `consumer`.
         """
 
     def as_dict(self) -> dict[str, int | float]:
@@ -358,7 +360,7 @@ class Stats:
     @property
     def limit(self) -> str:
         """
-        The bottleneck: 'fetch', 'process' or 'consumer'. This stage is busy for the largest fraction of its time. Empty before the first batch.
+        The bottleneck, which is the stage that is busy for the largest fraction of its time: 'fetch', 'process' or 'consumer'. Empty before the first batch.
         """
 
     def as_dict(self) -> dict[str, Any]:
@@ -381,7 +383,7 @@ class Loader:
 
     def next(self, turn: int, taken: list[tuple[Array | list[Array] | list[bytes], ...]]) -> bool:
         """
-        Appends the next batch, a tuple of columns, to `taken`. Returns False at the end of the epoch. A ragged column is a list with an item for each row. The batch is not returned, because an exception from a signal handler would discard a returned value.
+        Appends the next batch, a tuple of columns, to the list `taken`. Returns False at the end of the epoch. A ragged column is a list with one item per row. The batch is not returned, because it would be lost if a signal handler raised an exception.
         """
 
     def set_epoch(self, epoch: int) -> None: ...
@@ -401,12 +403,12 @@ class Loader:
 
     def size(self) -> int:
         """
-        Returns the number of batches in an epoch, or 0 if the order comes from `feed`.
+        Returns the number of batches in an epoch, or 0 if a user's sampler defines the order.
         """
 
     def batches_left(self) -> int:
         """
-        Returns the number of batches left in the epoch. Raises StateError if the order comes from `feed`.
+        Returns the number of batches left in the epoch. Raises StateError if a user's sampler defines the order.
         """
 
     def life(self) -> str:
@@ -418,15 +420,15 @@ class Loader:
 
     def feed(self, records: Sequence[int], ends_epoch: bool) -> None:
         """
-        Appends a batch, given by the indices of its records, to the order that a sampler defines. `ends_epoch` marks the last batch of an epoch.
+        Passes the next batch of a user's sampler to the core. `records` are the indices of its records. `ends_epoch` is True for the last batch of an epoch.
         """
 
     def end_feed(self) -> None:
-        """Marks the end of the order, after the last call of `feed`."""
+        """Tells the core that no more calls of `feed` follow."""
 
     def feeds(self) -> int:
         """
-        Returns a number that increases when the core discards the batches that were passed to `feed`. The caller must then pass them to `feed` again, starting at `progress`.
+        Returns a number that increases when the core discards the batches that were passed to `feed`. The caller must then pass the batches again, starting with the batch at `progress`.
         """
 
     def reserve(self, rows: int) -> None:
@@ -503,7 +505,7 @@ class RecordIter:
 
     def next(self, taken: list[tuple[Array, Array, Array, int]]) -> bool:
         """
-        Appends the next batch, as (data, label, index, pad), to `taken`. Returns False at the end of the epoch.
+        Appends the next batch, a tuple (data, label, index, pad), to the list `taken`. Returns False at the end of the epoch.
         """
 
     def reset(self) -> None: ...

@@ -99,7 +99,7 @@ class Sample:
 
     @property
     def id(self) -> int:
-        """The id stored with the record. If the format stores no ids, the record's index."""
+        """The record's stored id, or the record's index if the format stores no ids."""
         return self._record.id
 
     @property

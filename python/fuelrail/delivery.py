@@ -38,7 +38,7 @@ class Framework(Generic[Element]):
     """Converts the columns of a batch to the array type of a framework, such as torch.Tensor."""
 
     def native_layout(self, layout: str) -> str:
-        """Returns the image layout that the core must use if the user passed `layout`."""
+        """Returns the image layout that the core must produce for the user's option `layout`."""
         return layout
 
     def column(self, array: _core.Array, is_image: bool) -> Element:
@@ -50,7 +50,7 @@ class Framework(Generic[Element]):
         return columns
 
     def columns(self, columns: Sequence[NativeColumn], is_image: Sequence[bool]) -> list[Any]:
-        """Calls `column` for each column that is an array, and for each array in a list."""
+        """Converts each array with `column`, including the arrays of ragged columns (lists)."""
         return [
             self._rows(column, image) if isinstance(column, list) else self.column(column, image)
             for column, image in zip(columns, is_image, strict=True)
@@ -165,7 +165,7 @@ def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
     if "data" in known and "image" in wanted and "image" not in known:
         raise InvalidArgumentError(
             "the records are bytes, not images",
-            expected="only fields of the dataset: " + ", ".join(known),
+            expected="only fields of the dataset (" + ", ".join(known) + ")",
             found=shown(list(wanted)),
             remedy='Pass `fields=["data"]`, or pass a `schema` that reads the bytes as images',
         )
@@ -181,7 +181,7 @@ def _named_fields(fields: object) -> tuple[list[str], list[str]]:
 
 
 def _batch_transforms(given: object) -> list[tuple[Callable[..., Any], bool]]:
-    """Returns each transform together with whether it has a parameter `context`."""
+    """Returns each transform, and whether it has a parameter `context`."""
     if given is None:
         return []
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):

@@ -35,8 +35,8 @@ class Error(Exception):
     """The base class of all errors that fuelrail raises.
 
     The text of an error is one line: ``<path>: record <i>, offset <n>: <failure>: expected <e>,
-    found <f>. <remedy>.`` Each part is also an attribute. A part that is unknown is None, and the
-    text does not contain it.
+    found <f>. <remedy>.`` Each part is also an attribute. Unknown parts are None and
+    do not appear in the text.
 
     When torch's DataLoader passes on an error from a worker process, the error has only the part
     `failure`. This part contains the original text and the traceback, with their line breaks.
@@ -119,7 +119,7 @@ class UnsupportedError(Error, NotImplementedError):
 
 
 class StateError(Error, RuntimeError):
-    """An object cannot be used because it is closed, already in use, or from before a fork."""
+    """An object cannot be used because it is closed, in use, or belongs to the parent process."""
 
 
 class StallError(Error, TimeoutError):
@@ -145,9 +145,8 @@ def warn_user(text: str) -> None:
 
 
 class CoreWarnings(list[str]):
-    """Collects the core's warnings inside a `with` block, and issues them when the block ends. If
-    the block raises an exception, that exception is raised even if a warnings filter turns a
-    warning into an error.
+    """Collects the core's warnings inside a `with` block, and issues them when the block ends. An
+    exception that the block raises is not replaced by a warning that a filter turns into an error.
     """
 
     def __enter__(self) -> CoreWarnings:

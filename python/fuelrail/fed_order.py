@@ -167,7 +167,7 @@ class FedOrder:
         for name, own in self._same.items():
             if said.get(name) != own and (begun or name != "world_size"):
                 raise InvalidArgumentError(
-                    f"the state belongs to another run: its '{name}' differs",
+                    f"the state does not match this loader, because its '{name}' differs",
                     expected=str(own),
                     found=str(said.get(name)),
                     remedy="To restore the state of a `sampler` or `batch_sampler`, use the "
@@ -204,7 +204,7 @@ class FedOrder:
         return self._lock
 
     def _count(self, core: _core.Loader, taken: list[tuple[NativeColumn, ...]]) -> None:
-        """Counts the batch, or the error in place of a batch, that the core has just returned."""
+        """Counts the batch that the core has just returned, or the error that it raised instead."""
         # An error leaves `taken` empty but advances the progress. A batch without rows does not
         # advance the progress. `_before` is None if the result was already counted.
         if self._before is None or (not taken and core.progress() == self._before):

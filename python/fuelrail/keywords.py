@@ -83,7 +83,8 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
         valid: False for the rows that last_batch="pad" adds. bool of shape (batch,).
         substituted: True for the rows in which on_error="skip" replaced a bad sample. bool of shape
             (batch,).
-        any other name: the dataset's field of this name. Raw bytes are a list of bytes objects.
+        any other name: the dataset's field of this name. Raw bytes are returned as a list of
+            bytes objects.
         Default: ("image", "label"). A dict renames the columns: {"x": "image", "y": "label"}.
     as_dict: True returns each batch as a dict from column names to columns. False returns a tuple.
         If `fields` is a dict, each batch is always a dict. Default: False.
@@ -94,8 +95,8 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
         function raises an exception, the loader raises the exception in place of the batch, and
         can continue with the next batch. Default: None.
     rank, world_size: the number of this process, in [0, world_size), and the number of processes.
-        The processes share the rows of each step. Default: the first of these pairs that is
-        available:
+        The rows of each step are divided among the processes. Default: the first of these pairs
+        that is available:
         - the rank and world size of torch.distributed, if torch.distributed is initialised;
         - the environment variables RANK and WORLD_SIZE, which torchrun sets;
         - SLURM_PROCID and SLURM_STEP_NUM_TASKS, in a step that srun started;

@@ -122,7 +122,7 @@ def takes_loader_options(
     """Decorates the `__init__` of a loader. Replaces `**options` in its signature with the options
     of all loaders, describes them in its docstring, and rejects unknown options.
 
-    remedies: advice for the error texts of some unknown options, by name.
+    remedies: maps the names of some unknown options to the advice in the error text.
     """
     return suggests_options_or(
         {**_NOT_OPTIONS, **remedies}, keywords(LoaderKeywords, LOADER_OPTIONS, _OWN), _TEXT
@@ -130,7 +130,7 @@ def takes_loader_options(
 
 
 class BaseLoader(Closing, Generic[Element]):
-    """The base class of the loaders. A Framework object converts the columns to its arrays."""
+    """Base class of the loaders. A Framework object converts columns to its framework's arrays."""
 
     def _set_up(
         self,
@@ -308,8 +308,9 @@ class BaseLoader(Closing, Generic[Element]):
         return _Epoch(self, turn, epoch)
 
     def set_epoch(self, epoch: int) -> None:
-        """Sets the number of the next epoch, in [0, 2**32). This epoch starts with its first batch,
-        or at the position that `load_state_dict` has just restored inside it.
+        """Sets the number of the next epoch, in [0, 2**32). The epoch starts with its first batch.
+        If `load_state_dict` has just restored a position within this epoch, it starts there
+        instead.
 
         Errors: InvalidArgumentError, ArgumentTypeError; StateError if the loader is closed.
         """
@@ -443,7 +444,7 @@ class BaseLoader(Closing, Generic[Element]):
             raise
 
     def _fill(self, held: _Held) -> bool:
-        """Stores the next batch of the core in `held`. Returns False at the end of the epoch."""
+        """Stores the C++ core's next batch in `held`. Returns False at the end of the epoch."""
         try:
             if self._fed is None:
                 is_batch = self._core.next(held.turn, held.taken)
@@ -467,7 +468,7 @@ class BaseLoader(Closing, Generic[Element]):
         return place
 
     def _warn(self) -> None:
-        """Issues the new warnings of the core, and warnings about new bad samples."""
+        """Issues new warnings from the C++ core, and warnings about new bad samples."""
         self._said.extend(self._core.warnings())
         while self._said:
             warn_user(self._said.popleft())

@@ -34,7 +34,7 @@ class Option(NamedTuple):
     meaning: str
 
     def read(self, value: object) -> Any:
-        """Converts `value` to the type of this option, without a check of the bounds. Errors:
+        """Converts `value` to the type of this option. Does not check the bounds. Errors:
         ArgumentTypeError for a wrong type; InvalidArgumentError for an unknown choice.
         """
         kind = self.kind.removesuffix(" or None")
@@ -55,7 +55,7 @@ class Option(NamedTuple):
 
 
 def read_options(rows: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the values of the options in `rows` by name, from `given` or by default."""
+    """Returns a dict from the name of each option in `rows` to its given or default value."""
     return {
         row.name: row.read(given[row.name]) if row.name in given else row.default for row in rows
     }
@@ -100,9 +100,9 @@ def suggests_options(function: Callable[P, R]) -> Callable[P, R]:
 def suggests_options_or(
     remedies: Mapping[str, str], options: Sequence[inspect.Parameter] = (), text: str = ""
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Like `suggests_options`, but can also give other advice and document the options.
+    """Like `suggests_options`. Also adds options to the function's signature and docstring.
 
-    remedies: advice for the error texts of some unknown options, by name.
+    remedies: maps the names of some unknown options to the advice in the error text.
     options: the parameters that replace `**options` in the function's signature.
     text: a description of these parameters, which is appended to the docstring.
     """
@@ -160,21 +160,21 @@ def typed(value: object) -> str:
 
 
 def nearest(given: str, known: Sequence[str]) -> str:
-    """Returns a sentence for an error text. It suggests the name in `known` that is nearest to
-    `given`, or lists the known names.
+    """Returns a sentence for an error text. The sentence suggests the name in `known` that is most
+    similar to `given`, or lists all known names.
     """
     return _core.suggest(given.encode("utf-8", "replace").decode(), known)
 
 
 def choice(option: str, value: object, kind: type[E]) -> E:
-    """Converts `value` to a member of the enumeration `kind`, by its name; see `choice_of`."""
+    """Like `choice_of`, but returns a member of the enumeration `kind`."""
     return kind[choice_of(option, value, list(kind.__members__))]
 
 
 def choice_of(option: str, value: object, names: Sequence[str]) -> str:
     """Converts `value` to one of `names`.
 
-    `value` is a string, or a named object of another library: a dtype or a type (`torch.float16`,
+    `value` is a string or an object with a name: a dtype or a type (`torch.float16`,
     `numpy.float16`), or an enumeration member (`InterpolationMode.BICUBIC`). Errors:
     InvalidArgumentError for an unknown name; ArgumentTypeError for a value without a name.
     """
@@ -200,7 +200,7 @@ def named_by_text(value: object) -> bool:
 
 
 def whole(option: str, value: object, least: int = 0, bits: int = 63) -> int:
-    """Converts an integer in [least, 2**bits) to an int. option: its name in error texts.
+    """Converts an integer in [least, 2**bits) to an int. option: the value's name in error texts.
 
     Errors: ArgumentTypeError for a bool and for any other value that is not an integer;
     InvalidArgumentError for an integer out of range.
@@ -245,7 +245,7 @@ def place_of(
     path: str | None = None,
     kind: type[OutOfRangeError] = OutOfRangeError,
 ) -> int:
-    """Converts a negative index, which counts from the end, to a nonnegative index.
+    """Checks `index` and returns it as an int of at least 0. A negative index counts from the end.
 
     size: the number of elements.
     thing: the word for an element in error texts.

@@ -24,9 +24,9 @@ class WindowShuffle:
     blocks: number of blocks in a window. Default: 64.
 
     In every epoch, the loader permutes the blocks of the dataset, groups them into windows, and
-    permutes the samples inside each window. Therefore it reads only block * blocks samples, one
-    window, at a time. If a window fits into the page cache, each byte is read from storage only
-    once in an epoch.
+    permutes the samples inside each window. The loader then reads one window, block * blocks
+    samples, after another. If a window fits into the page cache, each byte is read from storage
+    only once in an epoch.
     """
 
     block: int = 256
@@ -155,8 +155,8 @@ def make_order(
     if batch_sampler is not None and batch_size != 1:
         raise InvalidArgumentError(
             "`batch_size` and `batch_sampler` cannot be combined",
-            found=str(batch_size),
-            remedy="Omit `batch_size`: `batch_sampler` determines the batches",
+            found=f"batch_size={batch_size}",
+            remedy="Omit `batch_size`, because `batch_sampler` determines the batches",
         )
     fed = FedOrder(
         source,

@@ -94,9 +94,9 @@ def pack(
         `X.ffr.frx` beside it. With `split`, each part is a file: X_<name>.rec or X_<name>.ffr.
     resize: length of the shorter side after resizing, 1 to 32,768 pixels. Smaller images are not
         enlarged. Default: no resizing.
-    quality: JPEG quality, 1 to 100. If given, every image is encoded as JPEG. Default: 95. If only
-        `resize` is given, JPEG files that are small enough are stored unchanged. If neither option
-        is given, all files are stored unchanged.
+    quality: JPEG quality, 1 to 100. If given, every image is encoded as JPEG. If neither `quality`
+        nor `resize` is given, all files are stored unchanged. If only `resize` is given, JPEG files
+        that are small enough are stored unchanged, and other images are encoded with quality 95.
     verify_images: reads the header of each file that is stored unchanged, to find invalid images.
         Default: True.
     decode: decodes every image before it is stored, to find damage beyond the header. Images that
@@ -121,13 +121,13 @@ def pack(
         `<output>.errors.jsonl` lists up to 10,000 unreadable images. Default: 0.
     overwrite: replaces an existing output. If False, an existing output, index or sidecar causes an
         IoError. Default: False.
-    resume: continues the work of a killed or failed run of the same job, if that run left
-        unfinished files. If this run fails, it keeps its unfinished files for the next run. If the
-        images have not changed, the result is, byte for byte, that of an uninterrupted run. An
-        existing output is compared with the result, image by image, and is kept if they are equal.
-        If they differ, or if the unfinished files beside an existing output belong to a different
-        job, an IoError is raised. If False, unfinished files are replaced, and a failed run leaves
-        none. Default: False.
+    resume: continues a killed or failed run of the same job, if that run left unfinished files. If
+        this run fails, it keeps its unfinished files for the next run. If the images have not
+        changed, the result is byte-identical to that of an uninterrupted run. An existing output is
+        compared with the result, image by image, and is kept if they are equal. If they differ, or
+        if the unfinished files beside an existing output belong to a different job, an IoError is
+        raised. If False, unfinished files are replaced, and a failed run leaves none. Default:
+        False.
     threads: number of threads that read, decode and encode. The result does not depend on this
         number. Default: one for each processor that this process may use.
     progress: a function that is called with a PackProgress, at most ten times a second and at the
@@ -142,8 +142,8 @@ def pack(
         ...         bar.update(progress.done - bar.n)
         ...     report = fuelrail.pack("photographs", "packed.rec", progress=show)
 
-    Output files get their names together, when all of them are complete. With `nsplit`, each part
-    gets its name when it is complete, and keeps it if a later part fails. A FuelrailWarning reports
+    The output files appear under their names together, when all are complete. With `nsplit`, each
+    part appears when it is complete, and stays if a later part fails. A FuelrailWarning reports
     problems that do not stop the packing: files that are not images, names that begin with a dot,
     repeated ids.
 
@@ -183,9 +183,10 @@ def merge(
     sources: the files, in the order of their records in the output.
     overwrite: replaces an existing output. If False, an existing output, index or sidecar causes an
         IoError. Default: False.
-    progress: a function that is called with a PackProgress, which counts records, at most ten times
-        a second and at the end. If it raises an exception, the merging ends and leaves no file.
-        False shows nothing. Default: a line on standard error, if that is a terminal.
+    progress: a function that is called with a PackProgress at most ten times a second, and once at
+        the end. The PackProgress counts records. If the function raises an exception, the merge
+        stops and leaves no file. False shows nothing. Default: a line on standard error, if that is
+        a terminal.
 
     Records are copied unchanged. Checksums in the sources are verified. Indexes and sidecars are
     merged too. Merging the parts of `pack(..., nsplit=n)` gives, byte for byte, the file that
@@ -195,14 +196,14 @@ def merge(
     files share a key. A record's key is the key in the file's index. Without an index, it is the
     image's id, or the record's number if the image has no id. If the keys of a file are only its
     record numbers 0, 1, 2, ..., and an earlier file already uses one of them, the file's records
-    are renumbered. Image files packed by separate jobs usually share ids and cannot be merged. Open
-    them together instead, with `fuelrail.open([...])`. Memory: the size of the longest record, plus
-    at most 52 bytes for each record.
+    are renumbered. Image files packed by separate jobs usually share ids, so they cannot be merged.
+    Open them together instead, with `fuelrail.open([...])`. Memory: the size of the longest record,
+    plus at most 52 bytes for each record.
 
-    The output gets its name when it is complete. Errors: InvalidArgumentError and ArgumentTypeError
-    for invalid names and options. NotFoundError if a source does not exist. IoError if reading or
-    writing fails. CorruptError and TruncatedError for a damaged source. UnsupportedError for a
-    source with a sidecar section that cannot be merged.
+    The output appears under its name only when it is complete. Errors: InvalidArgumentError and
+    ArgumentTypeError for invalid names and options. NotFoundError if a source does not exist.
+    IoError if reading or writing fails. CorruptError and TruncatedError for a damaged source.
+    UnsupportedError for a source with a sidecar section that cannot be merged.
     """
     if isinstance(sources, (str, bytes, os.PathLike)) or not isinstance(sources, Sequence):
         raise ArgumentTypeError(
@@ -217,7 +218,9 @@ def merge(
 
 
 def pack_report(call: Callable[[list[str]], dict[str, Any]]) -> PackReport:
-    """Runs `call`, issues the warnings that it appends to its argument, and returns the report."""
+    """Calls `call` with an empty list, and issues each text that `call` appends to the list as a
+    warning. Returns the report.
+    """
     with CoreWarnings() as said:
         result = call(said)
     return PackReport(

@@ -39,7 +39,7 @@ CoreProgress = Callable[[int, int, int, float], object] | None
 
 
 def progress_of(progress: Progress) -> CoreProgress:
-    """Returns a function that the core can call and that calls `progress` with a PackProgress.
+    """Returns a function for the core to call, which passes a PackProgress to `progress`.
     Returns None if `progress` is None or False. Errors: ArgumentTypeError.
     """
     if progress is None or progress is False:
@@ -61,8 +61,8 @@ def shown_progress(progress: Progress, verb: str, things: str) -> Iterator[CoreP
     the terminal. The line is removed at the end of the `with` block. Otherwise, yields the value
     that `progress_of` returns.
 
-    verb, things: words of the line, such as "packed" and "images". For "bytes", the line shows
-        amounts in kB, MB and so on.
+    verb, things: words in the line, such as "packed" and "images". If `things` is "bytes", the
+        line shows amounts in kB, MB and so on.
     """
     if progress is not None or not _is_terminal():
         yield progress_of(progress)

@@ -135,11 +135,12 @@ class LoaderShare:
             _warn_of_an_empty_batch(self._shared_out, self._batch_size or 1, share)
 
     def number(self, name: str) -> int:
-        """Returns a number that depends on the rank and world size. If they change later, before
-        the first batch, a warning shows the old number and the new number.
+        """Returns a number that depends on the rank and world size. If these change before the
+        first batch, a warning shows the old and the new number.
 
         name: "loader.global_batch_size", "len(loader)", "loader.batches_left" or
-            "loader.batches_done". With `sampler` or `batch_sampler`, only the first is supported.
+            "loader.batches_done". With `sampler` or `batch_sampler`, only
+            "loader.global_batch_size" is supported.
         """
         self.find()
         self._asked.add(name)
@@ -159,8 +160,8 @@ class LoaderShare:
 
 
 def found_share() -> Share:
-    """Returns the rank and world size of torch.distributed. If it is not initialised, returns those
-    in the environment variables of torchrun or srun. If these are missing, too, returns ALONE.
+    """Returns the rank and world size of torch.distributed. If torch.distributed is not
+    initialised, returns those that torchrun or srun has set in the environment, or else ALONE.
 
     Errors: InvalidArgumentError for an invalid environment variable.
     """
@@ -226,7 +227,7 @@ def _environment(name: str, least: int, end: int, named_end: str) -> int:
 
 def _warn_of_environment(share: Share) -> None:
     """Warns once if `share` comes from SLURM's variables. Also warns once if `share` is ALONE, but
-    the environment variables show several processes.
+    the environment variables suggest several processes.
     """
     if _joined_share() is not None or {"RANK", "WORLD_SIZE"} <= set(os.environ):
         return

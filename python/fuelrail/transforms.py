@@ -253,8 +253,8 @@ class RandomAffine(Transform):
     horizontal and vertical shifts, as fractions of the image's width and height. Shifts are rounded
     to whole pixels. scale: (min, max) of the factor. shear: (min, max) of the angle along x in
     degrees, or a number s for (-s, s), or (min x, max x, min y, max y). interpolation, center,
-    fill, padding_mode: as in RandomRotation. The formula is also that of RandomRotation, but with
-    the matrix of torchvision.transforms.functional.affine.
+    fill, padding_mode: as in RandomRotation. The formula is that of RandomRotation, but with the
+    matrix of torchvision.transforms.functional.affine.
     """
 
     degrees: float | Sequence[float]
@@ -290,7 +290,7 @@ class ColorJitter(Transform):
 
     brightness, contrast, saturation: (min, max) of the factor, or a number x for
     (max(0, 1 - x), 1 + x). hue: (min, max) of the shift, within [-0.5, 0.5] turns of the colour
-    circle, or a number x for (-x, x). A property whose range is 0 or (1, 1) is not changed.
+    circle, or a number x for (-x, x). A property is not changed if its argument is 0 or (1, 1).
 
     The formulas are those of torchvision.transforms.functional on uint8 tensors. Every operation is
     rounded to float32. Results are clamped to [0, 255] and truncated. Brightness: factor * x.
@@ -340,8 +340,8 @@ class RandomGrayscale(Transform):
 class Normalize(Transform):
     """Computes (x / 255 - mean) / std for each channel (red, green, blue) in float32.
 
-    Normalize must be the last transform in a list. The result is bit for bit that of torchvision's
-    ToTensor and Normalize.
+    Normalize must be the last transform in a list. The result is bit-identical to that of
+    torchvision's ToTensor and Normalize.
     """
 
     mean: Sequence[float]
@@ -417,7 +417,7 @@ def _of_another_library(what: str, owner: str, transform: object, name: str) -> 
     here = _HERE.get(name, name)
     place = f"Use fuelrail.transforms.{here} instead, or apply" if here in _KNOWN else "Apply"
     return ArgumentTypeError(
-        f"{what} is {owner}'{'' if owner.endswith('s') else 's'}, not one of fuelrail.transforms",
+        f"{what} is a transform from {owner}, not from fuelrail.transforms",
         found=shown(transform),
         remedy=(_INSTEAD.get(name) if owner == "torchvision" else None)
         or f"{place} it yourself: to whole batches, in `batch_transforms`, or to samples, in the "
@@ -437,7 +437,7 @@ def _unknown(what: str, transform: object) -> ArgumentTypeError:
         else _instead(name)
     )
     return ArgumentTypeError(
-        f"{what} is not one of fuelrail.transforms", found=shown(transform), remedy=remedy
+        f"{what} is not a transform from fuelrail.transforms", found=shown(transform), remedy=remedy
     )
 
 

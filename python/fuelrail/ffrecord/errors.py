@@ -49,7 +49,7 @@ class MissingFolderError(NotFoundError, RuntimeError):
 
 
 class FileNameError(InvalidArgumentError, AssertionError):
-    """A path is invalid, for example because it does not end with `.ffr`, or is not a file."""
+    """A path is invalid. For example, it does not end with `.ffr`, or is not a file."""
 
 
 class MissingFileError(NotFoundError, AssertionError):

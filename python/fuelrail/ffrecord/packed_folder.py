@@ -152,7 +152,7 @@ class PackedFolder(Closing):
         """Opens a packed folder and reads the names of its files.
 
         ffr_file: the `.ffr` file, or a list of files, as for `FileReader`. If it is a list, the
-        last record of the last file must have the names.
+        last record of the last file must contain the names.
         check_data: verify checksums. Default: True.
 
         Errors: the errors of `FileReader`; CorruptFileError (also a ValueError and a RuntimeError)
@@ -186,8 +186,8 @@ class PackedFolder(Closing):
     def read(self, fnames: Path | Sequence[Path]) -> Record | builtins.list[Record]:
         """Returns the bytes of one packed file, or a list with the bytes of several files.
 
-        fnames: a path, or a list of paths. The files of a list are read at once. Errors: see
-        `read_one`.
+        fnames: a path, or a list of paths. The files of a list are requested all at once.
+        Errors: see `read_one`.
         """
         if isinstance(fnames, (str, os.PathLike)):
             return self.read_one(fnames)

@@ -201,7 +201,7 @@ class FileReader(Closing):
         """Reads every record and verifies its checksum, even if `check_data` is False.
 
         Returns the records that cannot be read or have a wrong checksum, in order. Missing or extra
-        bytes at the end of a file are reported as damage of its last record, because the format
+        bytes at the end of a file are reported as damage to its last record, because the format
         does not store the size of the file.
 
         progress: called with the number of records checked so far. If it raises an exception,
@@ -212,10 +212,11 @@ class FileReader(Closing):
         return [DamagedRecord(*found) for found in self._core.verify(progress)]
 
     def get_offsets(self, file_index: int) -> numpy.typing.NDArray[numpy.int64]:
-        """Returns the offsets of the records of one file, followed by the end of the last record.
+        """Returns the offset of each record of one file, and then the end of the last record.
 
-        file_index: an index into `fnames`. The result is a new int64 array. For n records, its
-        shape is (n + 1,).
+        The result is a new int64 array of shape (n + 1,) for a file of n records.
+
+        file_index: an index into `fnames`.
 
         Errors: RecordRangeError if `file_index` is out of range.
         """

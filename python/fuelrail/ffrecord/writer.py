@@ -45,9 +45,8 @@ class FileWriter(Closing):
         """Starts a new file.
 
         fname: the path of the file. It must end with `.ffr`.
-        n: the number of records. Default: None, if the number is not known yet. In that case,
-        `close` may have to move all data once, because the record table is stored before the
-        records.
+        n: the number of records. Default: None (unknown). In that case, `close` may have to move
+        all data once, because the record table is stored before the records.
 
         Errors: FileNameError (also an AssertionError); InvalidArgumentError (also a ValueError) for
         an invalid `n`; MissingFolderError and FileAccessError (both also RuntimeErrors);
@@ -134,9 +133,9 @@ class FileWriter(Closing):
     def close(self) -> None:
         """Completes the file, which then appears under its name. Further calls do nothing.
 
-        Errors: StateError (also a RuntimeError) if fewer than `n` records were written, after which
-        the missing records can still be written; FileAccessError if the file cannot be written,
-        after which the new file is discarded.
+        Errors: StateError (also a RuntimeError) if fewer than `n` records were written. The
+        missing records can still be written then. FileAccessError if the file cannot be written.
+        The new file is then discarded.
         """
         if self._native is None:
             return

@@ -52,8 +52,8 @@ def missing_from(module: str) -> Callable[[str], NoReturn]:
     It raises an AttributeError, so that `hasattr` returns False. The error text names the
     replacement if one is known, or else the most similar existing name.
 
-    Python discards the text of an AttributeError in `from module import name`. In this case, the
-    function raises an ImportError instead if a replacement is known.
+    Python discards the text of an AttributeError in `from module import name`. If a replacement
+    is known, the function raises an ImportError for such an import instead.
     """
 
     def missing(name: str) -> NoReturn:

@@ -202,7 +202,7 @@ def _on_pixels(function: PixelFunction) -> Callable[..., tuple[Any, int, int, in
 
 
 def _name_of(item: object) -> str:
-    """Returns a text for a transform or function that is the same in every process."""
+    """Returns a name for a transform or function. The name is the same in every process."""
     name = getattr(item, "__qualname__", None)
     if name is not None:
         return f"{getattr(item, '__module__', '')}.{name}"
@@ -210,7 +210,7 @@ def _name_of(item: object) -> str:
 
 
 def _stages(items: list[Transform | PixelFunction]) -> list[Any]:
-    """Groups consecutive transforms into lists. Each user function stays outside the lists."""
+    """Groups consecutive transforms into lists. User functions are not put into lists."""
     stages: list[Any] = []
     for item in items:
         if not isinstance(item, (Transform, _core.CustomStage)):

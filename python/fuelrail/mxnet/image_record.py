@@ -49,7 +49,7 @@ def pack(header: IRHeader, s: bytes) -> bytes:
 
     If `header.label` is a number, the record's flag is 0. Otherwise, the label is stored as a flat
     float32 array, and the flag is the length of the array. `header.flag` is ignored. The format
-    cannot store an empty array; `unpack` returns the single label 0 for it.
+    cannot store an empty array, so an empty array is stored as the number 0.
 
     Errors: InvalidArgumentError (a ValueError) for an id that does not fit in 64 bits and for a
     label that is not numeric; ArgumentTypeError (a TypeError) if `s` is not bytes.
@@ -112,7 +112,7 @@ def pack_img(header: IRHeader, img: Any, quality: int = 95, img_fmt: str = ".jpg
         four are BGRA. Other numeric types are rounded and clipped to 0 to 255. JPEG drops the alpha
         channel.
     quality: the JPEG quality, 1 to 100, or zlib's compression level for PNG, 0 to 9. A value out of
-        range is clipped, so the default means level 9 for PNG.
+        range is clipped, so the default, 95, means level 9 for PNG.
     img_fmt: `.jpg`, `.jpeg` or `.png`, in upper or lower case.
 
     Errors: UnsupportedError for any other `img_fmt` and for uint16 pixels as PNG;

@@ -46,7 +46,7 @@ def make_lists(
     A row has an id, a label and a path relative to `root`, separated by TABs. Ids count from 0 in
     the order in which the images are found.
 
-    prefix: the start of each path. The lists are `PREFIX.lst`, `PREFIX_0.lst`,
+    prefix: the start of each list's path. The lists are `PREFIX.lst`, `PREFIX_0.lst`,
     `PREFIX_train.lst`, `PREFIX_0_train.lst` and so on.
     root: the folder.
     exts: the file extensions of images. Case is ignored. Default: .jpeg, .jpg and .png.

@@ -2,9 +2,10 @@
 
 >>> from fuelrail.mxnet import recordio
 
-A program that uses `mxnet.recordio` only has to change its import. fuelrail differs from MXNet only
-where MXNet loses data. A new file appears under its name only when it is closed. It is an error to
-pickle or reset a writer, or to use it in a forked child. (MXNet empties or corrupts the file.)
+To switch from `mxnet.recordio`, a program has to change only its import. fuelrail differs from
+MXNet only where MXNet loses data. A new file appears under its name only when it is closed. It is
+an error to pickle or reset a writer, or to use it in a forked child. (In MXNet, these actions empty
+or corrupt the file.)
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ __all__ = [
 
 
 class UnknownKeyError(OutOfRangeError, KeyError):
-    """Raised for a key that the index does not have."""
+    """Raised for a key that is not in the index."""
 
     __str__ = Exception.__str__
 
 
 class MXRecordIO(Closing):
-    """A reader or writer of a RecordIO file (`.rec`), from start to end.
+    """Reads or writes the records of a RecordIO file (`.rec`) in order.
 
     >>> from fuelrail.mxnet import recordio
     >>> record = recordio.MXRecordIO("tmp.rec", "w")
@@ -90,7 +91,8 @@ class MXRecordIO(Closing):
                 "`flag` is invalid",
                 expected="'r' (read) or 'w' (write)",
                 found=shown(flag),
-                remedy="To append, write all records to a new file",
+                remedy="Appending is not supported: write the old and the new records to a new "
+                "file",
             )
         self.flag = flag
         self.writable = flag == "w"
@@ -152,7 +154,7 @@ class MXRecordIO(Closing):
         """
         if self.writable:
             raise StateError(
-                "a writer cannot be reset: its records would be lost",
+                "a writer cannot be reset, because its records would be lost",
                 path=self.uri,
                 remedy="To start the file over, close the writer and create a new one",
             )
@@ -175,7 +177,8 @@ class MXRecordIO(Closing):
         """Returns the next record, or None at the end of the file.
 
         Errors: StateError (a RuntimeError) for a writer and after `close`; IoError; TruncatedError
-        and CorruptError, with file and byte offset. All later calls raise the last two again.
+        and CorruptError, with file and byte offset. After a TruncatedError or CorruptError, all
+        later calls raise this error again.
         """
         return self._open_reader().next()
 
@@ -199,7 +202,7 @@ class MXRecordIO(Closing):
     def __getstate__(self) -> dict[str, Any]:
         if self.writable:
             raise ArgumentTypeError(
-                "a writer cannot be pickled: unpickling it would empty the file",
+                "a writer cannot be pickled, because unpickling it would empty the file",
                 path=self.uri,
                 remedy="Close the writer, and pickle the path",
             )
@@ -242,7 +245,7 @@ class MXRecordIO(Closing):
 
 
 class MXIndexedRecordIO(MXRecordIO):
-    """A reader or writer of a RecordIO file with an index (`.idx`), which finds records by key.
+    """Reads or writes a RecordIO file with an index (`.idx`), which finds records by key.
 
     >>> from fuelrail.mxnet import recordio
     >>> record = recordio.MXIndexedRecordIO("tmp.idx", "tmp.rec", "w")
@@ -254,9 +257,9 @@ class MXIndexedRecordIO(MXRecordIO):
     b'record_3'
     >>> record.close()
 
-    The attribute `idx` is a dict from each key to the byte offset of its record; a repeated key has
-    its last offset. The attribute `keys` is a list of all keys in the order of the index, including
-    repeated keys.
+    The attribute `idx` is a dict from each key to the byte offset of its record, or of its last
+    record if the key is repeated. The attribute `keys` is a list of all keys in the order of the
+    index, including repeated keys.
     """
 
     def __init__(
@@ -269,7 +272,7 @@ class MXIndexedRecordIO(MXRecordIO):
         """Opens the file and its index.
 
         idx_path: the path of the index. uri, flag: as for MXRecordIO. key_type: a function that
-        returns a key. Its argument is a text from the index, or the argument of `write_idx`.
+        converts a text from the index, or the argument `idx` of `write_idx`, to a key.
 
         Errors: as for MXRecordIO; CorruptError for an invalid line of the index; TruncatedError
         if the sidecar `X.rec.frx` lists more records than the index.
@@ -356,7 +359,7 @@ class MXIndexedRecordIO(MXRecordIO):
             "the key does not exist in the index",
             path=self.idx_path,
             found=typed(idx),
-            remedy="Use one of `keys`. Their type is `key_type`",
+            remedy="Use one of `keys`, which have the type `key_type`",
         )
 
     def _begin_reading(self) -> None:

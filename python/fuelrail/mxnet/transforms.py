@@ -32,8 +32,8 @@ class Compose:
     return a grey image of shape (height, width).
 
     Only one thread at a time calls a function, but the images come in any order. So the function
-    must return the same result for the same image. If it raises an exception, packing stops and
-    raises the same exception, with a note that names the image.
+    must always return the same result for the same image. If the function raises an exception,
+    packing stops and raises this exception, with a note that names the image.
 
     If a Normalize is included, `im2rec` and `np2rec` raise InvalidArgumentError, because an image
     file cannot store floats. Pass the Normalize to the loader that reads the file instead.

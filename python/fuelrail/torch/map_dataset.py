@@ -40,9 +40,9 @@ _TEXT = f"{inspect.getdoc(SampleKeywords)}\n{described('More options:', _OPTIONS
 
 
 class SampleBatch(Sequence[Sample]):
-    """A sequence of samples that were decoded together. The attribute `columns` has one tensor for
-    each field, or one list if the samples differ in size. Element i of the sequence is a tuple with
-    element i of each column, without a copy.
+    """A sequence of samples that were decoded together. The attribute `columns` has one column for
+    each field: a tensor, or a list if the samples differ in size. Element i of the sequence is a
+    tuple with element i of each column, without a copy.
     """
 
     def __init__(self, columns: Sequence[Any]) -> None:
@@ -86,9 +86,9 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
     Random transforms depend only on `seed`, the number that `set_epoch` sets, and the sample's
     index. So a sample that is read twice in an epoch is cropped in the same way both times.
 
-    Worker processes may be forked or spawned. A few are enough, because each decodes with several
-    threads. All workers together use as many threads as this process would use without workers.
-    `set_epoch` takes effect in persistent workers, too.
+    Worker processes may be forked or spawned. A few workers are enough, because each decodes with
+    several threads. All workers together use as many threads as this process would use without
+    workers. `set_epoch` takes effect in persistent workers, too.
 
     A subclass may override `__getitem__` to change the result of `super().__getitem__(index)`.
     Samples are then decoded one at a time, so use several worker processes.

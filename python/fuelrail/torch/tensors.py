@@ -16,8 +16,8 @@ _FORMATS = ("contiguous_format", "channels_last")
 
 
 class TensorFramework(Framework[torch.Tensor]):
-    """Converts the columns of a batch to tensors. They share the core's memory unless `pin_memory`
-    or `device` requires a copy.
+    """Converts the columns of a batch to tensors. The tensors share the core's memory unless
+    `pin_memory` or `device` requires a copy.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class TensorFramework(Framework[torch.Tensor]):
             return layout
         if layout != "NCHW":
             raise InvalidArgumentError(
-                '`memory_format` channels_last needs layout="NCHW"',
+                '`memory_format=channels_last` needs layout="NCHW"',
                 found=f"layout={layout!r}",
                 remedy="Omit `layout`: channels_last already has the memory layout NHWC",
             )
@@ -63,7 +63,7 @@ class SideStreamCopy:
     the copy. The copy runs in parallel with earlier work of the current stream.
 
     Each tensor is first copied to page-locked memory. Therefore the loader may reuse its own memory
-    as soon as the call returns. After an error, `columns` is unchanged.
+    as soon as the call returns. After an error, the original columns are unchanged.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -130,7 +130,7 @@ def target_device(device: object) -> torch.device | None:
     if index >= count:
         raise InvalidArgumentError(
             "the CUDA device does not exist",
-            expected=f"an index below {count}, the number of devices",
+            expected=f"an index below {count} (the number of CUDA devices)",
             found=shown(device),
         )
     return torch.device("cuda", index)

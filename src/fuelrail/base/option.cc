@@ -98,7 +98,7 @@ void OptionRule::refuse(const std::string& found, bool of_64_bits) const {
   const bool open = bounds.starts_with("at ");  // "at least 1": limited only by 64 bits
   throw InvalidArgumentError(fmt::format("`{}` is out of range", name),
                              {.expected = (bounds.empty() ? kind : bounds) +
-                                          (open && !of_64_bits ? ", within 64 bits" : ""),
+                                          (open && !of_64_bits ? " and at most 64 bits long" : ""),
                               .found = found});
 }
 

@@ -39,7 +39,7 @@ std::string read_text(const std::string& uri) {
 std::string said_of(std::span<const std::string> names, size_t label) {
   if (names.empty()) return "no class names";
   if (label < names.size()) return fmt::format("'{}' as class {}", names[label], label);
-  return fmt::format("no class {}: the last class is {}", label, names.size() - 1);
+  return fmt::format("no class {} (the last class is {})", label, names.size() - 1);
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ std::vector<std::string> parse_class_names(std::string_view text, const std::str
     text.remove_prefix(std::min(end + 1, text.size()));
     const size_t line = names.size() + 1;
     if (name.empty()) {
-      throw CorruptError(fmt::format("line {}: the name of class {} is empty", line, line - 1),
+      throw CorruptError(fmt::format("line {} is empty, so class {} has no name", line, line - 1),
                          {.path = uri, .expected = kTextLayout, .remedy = "Remove the line"});
     }
     if (const auto [first, is_new] = lines.emplace(name, line); !is_new) {

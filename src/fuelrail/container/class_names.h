@@ -33,7 +33,7 @@ void check_class_names(std::span<const std::string> names);
 // returns an empty optional if the tables are equal.
 struct ClassDifference {
   std::string expected;  // "'bee' as class 1"
-  std::string found;     // "'cat' as class 1", "no class 1: the last class is 0"
+  std::string found;     // "'cat' as class 1", "no class 1 (the last class is 0)"
 };
 std::optional<ClassDifference> first_difference(std::span<const std::string> expected,
                                                 std::span<const std::string> found);

@@ -30,9 +30,10 @@ TEST(ClassNames, a_text_has_a_name_on_each_line) {
 }
 
 TEST(ClassNames, a_text_that_would_shift_numbers_is_refused_with_its_line) {
-  EXPECT_EQ(complaint_about("cat\n\ndog\n"),
-            "names.txt: line 2: the name of class 1 is empty: expected a text file with one class "
-            "name per line. Remove the line.");
+  EXPECT_EQ(
+      complaint_about("cat\n\ndog\n"),
+      "names.txt: line 2 is empty, so class 1 has no name: expected a text file with one class "
+      "name per line. Remove the line.");
   EXPECT_EQ(
       complaint_about("cat\ndog\ncat\n"),
       "names.txt: line 3: duplicate class name, first used on line 1: found 'cat'. Remove one "
@@ -84,7 +85,7 @@ TEST(ClassNames, the_first_difference_of_two_tables_is_said) {
     return difference.expected + " | " + difference.found;
   };
   EXPECT_EQ(said({"ant", "bee"}, {"ant", "cat"}), "'bee' as class 1 | 'cat' as class 1");
-  EXPECT_EQ(said({"ant", "bee"}, {"ant"}), "'bee' as class 1 | no class 1: the last class is 0");
+  EXPECT_EQ(said({"ant", "bee"}, {"ant"}), "'bee' as class 1 | no class 1 (the last class is 0)");
   EXPECT_EQ(said({"ant"}, {}), "'ant' as class 0 | no class names");
 }
 

@@ -78,7 +78,7 @@ TEST(Concat, differing_class_names_are_refused_naming_the_first_difference) {
   EXPECT_THAT(message, HasSubstr("b: part 1"));
   EXPECT_THAT(message, HasSubstr("expected 'dog' as class 1, found 'fox' as class 1"));
   EXPECT_THAT(refusal({part("a", 1, {"cat"}), part("b", 1, {"cat", "fox"})}),
-              HasSubstr("expected no class 1: the last class is 0, found 'fox' as class 1"));
+              HasSubstr("expected no class 1 (the last class is 0), found 'fox' as class 1"));
 }
 
 TEST(Concat, differing_fields_are_refused_naming_both) {

@@ -147,7 +147,7 @@ TEST(OpenContainer, a_class_folder_that_is_not_among_the_given_names_is_refused)
   write_file(directory / "cat/0.jpg", "x");
   EXPECT_THAT(
       complaint(),
-      HasSubstr("expected one of the given class names, found other unknown folders: 'cat'. "));
+      HasSubstr("expected one of the given class names, found further unknown folders: 'cat'. "));
 }
 
 TEST(OpenContainer, a_file_of_other_class_names_than_those_given_is_refused_with_the_first) {

@@ -17,16 +17,17 @@ inline Size coded_size(const DecodeJob& job) {
   return job.encoded.has_coded_size() ? job.encoded.codec->coded : job.info.stored;
 }
 
+inline std::string height_x_width(Size size) {
+  return std::to_string(size.height) + " x " + std::to_string(size.width) + " (height x width)";
+}
+
 // `found`: the size in the image's own header. Errors, if the job expects a different size:
 // DecodeError if the container declares it, InvalidArgumentError if it comes from the caller's
 // `info`.
 inline void require_size(const DecodeJob& job, Size found) {
   const Size expected = coded_size(job);
   if (found == expected) return;
-  const auto text = [](Size size) {
-    return std::to_string(size.height) + " x " + std::to_string(size.width) + " (height x width)";
-  };
-  ErrorDetail detail{.expected = text(expected), .found = text(found)};
+  ErrorDetail detail{.expected = height_x_width(expected), .found = height_x_width(found)};
   if (job.encoded.codec == nullptr) {
     throw InvalidArgumentError("the job's image info belongs to a different image",
                                std::move(detail));
@@ -44,10 +45,12 @@ inline void require_valid(const DecodeJob& job) {
   }
   if (job.box.height <= 0 || job.box.width <= 0 ||
       !job.box.inside(at_eighths(job.info.stored, job.eighths))) {
-    throw InvalidArgumentError("the box to decode is empty or not inside the image");
+    throw InvalidArgumentError("the region to decode is empty or extends beyond the image");
   }
   if (job.output.size() != job.box.size()) {
-    throw InvalidArgumentError("the output does not have the size of the box");
+    throw InvalidArgumentError(
+        "the output buffer and the region to decode differ in size",
+        {.expected = height_x_width(job.box.size()), .found = height_x_width(job.output.size())});
   }
   const int64_t channels = job.output.channels;
   if (channels != 1 && channels != 3 && channels != 4) {

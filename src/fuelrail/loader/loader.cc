@@ -192,7 +192,8 @@ std::optional<Batch> Loader::next() {
 
 uint64_t Loader::size() const {
   if (impl_->is_fed())
-    throw StateError("the number of batches is unknown, because the caller feeds the order");
+    throw StateError(
+        "the number of batches is unknown, because the caller supplies the order of the records");
   return impl_->batches_from(0);
 }
 

@@ -27,17 +27,19 @@ size_t whole_width(float value, float least, const char* what) {
 
 DetWidths det_widths(std::span<const float> label) {
   if (label.size() < 7) {
-    throw CorruptError("the detection label is too short",
-                       {.expected = "at least 7 numbers (2 widths and an object of 5 numbers)",
-                        .found = fmt::format("{}", label.size())});
+    throw CorruptError(
+        "the detection label is too short",
+        {.expected = "at least 7 numbers (header width, object width and an object of 5 numbers)",
+         .found = fmt::format("{}", label.size())});
   }
   const DetWidths widths{whole_width(label[0], 2, "header width"),
                          whole_width(label[1], 5, "object width")};
   if (widths.header > label.size() || (label.size() - widths.header) % widths.object != 0) {
-    throw CorruptError("the length of the detection label does not match its widths",
-                       {.expected = fmt::format("a header of {} numbers and objects of {} numbers",
-                                                widths.header, widths.object),
-                        .found = fmt::format("{} numbers", label.size())});
+    throw CorruptError(
+        "the length of the detection label does not match its header width and object width",
+        {.expected = fmt::format("a header of {} numbers, then objects of {} numbers each",
+                                 widths.header, widths.object),
+         .found = fmt::format("{} numbers in total", label.size())});
   }
   return widths;
 }

@@ -131,17 +131,18 @@ TEST(DetLabel, row_that_is_no_label_is_an_error) {
     return refusal_of<CorruptError>([&] { check_det_label(row); });
   };
   EXPECT_EQ(refusal({2, 5, 1, 0, 0, 1}),
-            "the detection label is too short: expected at least 7 numbers (2 widths and an object "
-            "of 5 numbers), found 6");
+            "the detection label is too short: expected at least 7 numbers (header width, object "
+            "width and an object of 5 numbers), found 6");
   EXPECT_EQ(refusal({1, 5, 1, 0, 0, 1, 1}),
             "the detection label has an invalid header width: expected a whole number of at least "
             "2, found 1");
   EXPECT_EQ(refusal({2, 5.5f, 1, 0, 0, 1, 1}),
             "the detection label has an invalid object width: expected a whole number of at least "
             "5, found 5.5");
-  EXPECT_EQ(refusal({2, 5, 1, 0, 0, 1, 1, 2}),
-            "the length of the detection label does not match its widths: expected a header of 2 "
-            "numbers and objects of 5 numbers, found 8 numbers");
+  EXPECT_EQ(
+      refusal({2, 5, 1, 0, 0, 1, 1, 2}),
+      "the length of the detection label does not match its header width and object width: "
+      "expected a header of 2 numbers, then objects of 5 numbers each, found 8 numbers in total");
   EXPECT_THROW(check_det_label(std::vector<float>{1e30f, 5, 1, 0, 0, 1, 1}), CorruptError);
   EXPECT_THROW(check_det_label(std::vector<float>{9, 5, 1, 0, 0, 1, 1}), CorruptError);
 }

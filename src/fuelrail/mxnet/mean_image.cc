@@ -91,7 +91,7 @@ struct ArrayHead {
 };
 
 ArrayHead take_array_head(ArrayFile& file) {
-  const auto magic = file.take<uint32_t>("array");
+  const auto magic = file.take<uint32_t>("array header");
   if (magic == kDimensions) return {.has_storage_type = false, .wide_sides = false};
   file.require(magic == kArrayMagic1 || magic == kArrayMagic2 || magic == kArrayMagic3, 4,
                "array magic number", "0xf993fac8 to 0xf993faca", magic);
@@ -112,8 +112,8 @@ MxShape take_shape(ArrayFile& file) {
   const auto take_side = [&] {
     const uint64_t side =
         head.wide_sides ? file.take<uint64_t>("shape") : file.take<uint32_t>("shape");
-    file.require(side >= 1 && side <= kLongestSide, head.wide_sides ? 8 : 4, "side", "1 to 32766",
-                 side);
+    file.require(side >= 1 && side <= kLongestSide, head.wide_sides ? 8 : 4, "side length",
+                 "1 to 32766", side);
     return static_cast<int64_t>(side);
   };
   MxShape shape;
@@ -162,9 +162,9 @@ MeanImage parse_mean_image(Bytes bytes, const std::string& uri, const MxShape& s
   if (count != 1) file.refuse("the mean image is not one array", 8, "1 array", count);
   MeanImage mean;
   mean.shape = take_shape(file);
-  file.take<int32_t>("device");
-  file.take<int32_t>("device");
-  const auto type = file.take<int32_t>("type");
+  file.take<int32_t>("device field");
+  file.take<int32_t>("device field");
+  const auto type = file.take<int32_t>("type field");
   if (type != 0) file.refuse("the mean image is not float32", 4, "type 0", type);
   require_shape(uri, mean.shape, shape);
   const auto elements = static_cast<size_t>(shape.elements());

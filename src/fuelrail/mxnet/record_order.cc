@@ -80,7 +80,7 @@ constexpr const char* kNewIndex =
        .expected = record < files.size()
                        ? fmt::format("record {} at offset {}", record, files.offset(record))
                        : "no more entries",
-       .found = fmt::format("line {}: offset {}", entry.line, entry.offset),
+       .found = fmt::format("offset {} in line {}", entry.offset, entry.line),
        .remedy = kNewIndex});
 }
 

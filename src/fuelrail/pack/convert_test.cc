@@ -226,9 +226,10 @@ TEST_F(Convert, an_index_that_cannot_be_kept_is_refused) {
       {line("0", 0) + line("1", 1) + line("2", 2) + line("3", 2), "an extra entry in line 4"}};
   for (const auto& [index, found] : refusals) {
     write_file(out("a.idx"), index);
-    EXPECT_THAT(refused<UnsupportedError>(out("a.rec"), out("b.ffr")),
-                AllOf(StartsWith(out("a.idx") + ": the keys of the index cannot be kept"),
-                      HasSubstr(found)));
+    EXPECT_THAT(
+        refused<UnsupportedError>(out("a.rec"), out("b.ffr")),
+        AllOf(StartsWith(out("a.idx") + ": the keys of the index cannot be used as record keys"),
+              HasSubstr(found)));
   }
   write_file(out("a.idx"), "0 0\n");
   EXPECT_THAT(refused<CorruptError>(out("a.rec"), out("b.ffr")), HasSubstr("line 1"));

@@ -41,10 +41,11 @@ void check(const EpochSamplerOptions& options, Progress start) {
   OrderOptions::table().check(options.order);
   check(shard);
   if (options.order.batch_size > kMost / shard.world_size) {
-    throw InvalidArgumentError("the batch size is too large for the world size",
-                               {.expected = fmt::format("at most {}", kMost / shard.world_size),
-                                .found = fmt::format("batch_size {}, world_size {}",
-                                                     options.order.batch_size, shard.world_size)});
+    throw InvalidArgumentError(
+        "the batch size is too large for the world size",
+        {.expected = fmt::format("a batch_size of at most {}", kMost / shard.world_size),
+         .found = fmt::format("batch_size {}, world_size {}", options.order.batch_size,
+                              shard.world_size)});
   }
   if (options.records > kMost) {
     throw InvalidArgumentError(

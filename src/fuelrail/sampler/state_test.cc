@@ -175,19 +175,18 @@ TEST(CheckSameRun, the_member_that_differs_is_named_with_both_values) {
   State restored = example();
   restored.seed = 7;
   EXPECT_EQ(refusal_of(restored),
-            "the state belongs to another run: its 'seed' differs: expected 42, found 7. Build the "
-            "loader with the same seed.");
+            "the state does not match this loader, because its 'seed' differs: expected 42, found "
+            "7. Build the loader with the same seed.");
   restored.shuffle = "none";
   EXPECT_THAT(refusal_of(restored), HasSubstr("'shuffle' differs: expected full, found none"));
   restored.dataset = "other";
   EXPECT_THAT(refusal_of(restored), HasSubstr("'dataset' differs"));
   restored = example();
   restored.classes = "1000-0";
-  EXPECT_EQ(
-      refusal_of(restored),
-      "the state belongs to another run: its 'classes' differs: expected 1000-3c21d89f, found "
-      "1000-0. Open or pack the dataset with the run's class names (--classes; in Python, "
-      "`classes`).");
+  EXPECT_EQ(refusal_of(restored),
+            "the state does not match this loader, because its 'classes' differs: expected "
+            "1000-3c21d89f, found 1000-0. Open or pack the dataset with the run's class names "
+            "(--classes; in Python, `classes`).");
   restored.version = 2;
   EXPECT_THAT(refusal_of(restored), HasSubstr("'version' differs: expected 1, found 2"));
 }

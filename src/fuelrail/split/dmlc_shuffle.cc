@@ -40,7 +40,7 @@ uint32_t DmlcShuffle::below(uint32_t bound) {
 
 void DmlcShuffle::check_count(uint64_t count) {
   if (count <= kMostDrawn) return;
-  throw UnsupportedError("dmlc's shuffle does not support this number of records",
+  throw UnsupportedError("the shuffle of dmlc-core does not support this number of records",
                          {.expected = fmt::format("at most {}", kMostDrawn),
                           .found = fmt::format("{}", count),
                           .remedy = "Divide the data into more parts"});

@@ -59,8 +59,9 @@ const InputSplitOptions& checked(const InputSplitOptions& options) {
       {.path = uri,
        .expected = expected,
        .found = found,
-       .remedy = "Rebuild the index for these files (one index for all files, with offsets "
-                 "as if they were one file)"});
+       .remedy =
+           "Build one index for all these files, with offsets that count from the beginning of "
+           "the first file, as if the files were joined end to end"});
 }
 
 // The sorted offsets of an index, which count from the beginning of the first file in the files

@@ -393,7 +393,8 @@ TEST_F(DamagedFile, missing_end_is_reported_with_its_place) {
 }
 
 TEST_F(DamagedFile, size_that_is_no_multiple_of_four_is_reported) {
-  EXPECT_THAT(refused(file + "x"), HasSubstr("its size is not a multiple of 4: found 37 bytes"));
+  EXPECT_THAT(refused(file + "x"),
+              HasSubstr("size of the RecordIO file is not a multiple of 4: found 37 bytes"));
 }
 
 TEST_F(DamagedFile, length_that_reaches_into_the_next_record_is_reported) {

@@ -55,7 +55,7 @@ SplitFiles::SplitFiles(SplitType type, std::vector<FileInfo> files)
     : type_(type), files_(std::move(files)) {
   for (const FileInfo& file : files_) {
     if (type != SplitType::kText && file.size_bytes % ByteParts::kRecordIoAlign != 0) {
-      throw CorruptError("this is not a RecordIO file: its size is not a multiple of 4",
+      throw CorruptError("the size of the RecordIO file is not a multiple of 4",
                          {.path = file.uri,
                           .found = fmt::format("{} bytes", file.size_bytes),
                           .remedy = "Omit the file, or rebuild it if it was truncated"});

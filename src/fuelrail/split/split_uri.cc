@@ -183,7 +183,7 @@ class ItemFiles {
       throw NotFoundError(fmt::format("no such file or directory{}", place_), {.path = item});
     }
     throw NotFoundError(
-        fmt::format("no file has this name or matches it as a pattern{}", place_),
+        fmt::format("no file has this name or matches this pattern{}", place_),
         {.path = item,
          .remedy = "Write a pattern as a directory and a regular expression for file names "
                    "(./part-.*, not part-*)"});
@@ -201,7 +201,7 @@ class ItemFiles {
       }
     } catch (const std::regex_error& error) {
       throw InvalidArgumentError(
-          "no file has this name, and it is not a valid regular expression",
+          "no file has this name, and the name is not a valid regular expression",
           {.path = item, .expected = "an ECMAScript regular expression", .found = error.what()});
     }
     return matches;

@@ -101,7 +101,7 @@ TEST_F(SplitFilesFound, item_that_names_nothing_is_an_error_beside_others_too) {
   EXPECT_EQ(refusal_of<NotFoundError>([&] { found("nope.txt"); }),
             "nope.txt: no such file or directory");
   EXPECT_THAT(refusal_of<NotFoundError>([&] { found(directory / "k*.txt"); }),
-              HasSubstr("k*.txt: no file has this name or matches it as a pattern. Write"));
+              HasSubstr("k*.txt: no file has this name or matches this pattern. Write"));
   EXPECT_THROW(found(directory / "none/x.txt"), NotFoundError);
 }
 
@@ -122,7 +122,7 @@ TEST_F(SplitFilesFound, nothing_but_directories_is_another_error) {
 
 TEST_F(SplitFilesFound, pattern_that_is_none_says_so) {
   EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { found(directory / "n(.txt"); }),
-              HasSubstr("it is not a valid regular expression"));
+              HasSubstr("the name is not a valid regular expression"));
 }
 
 TEST_F(SplitFilesFound, pattern_that_could_match_in_too_many_ways_ends) {

@@ -347,7 +347,8 @@ class Resolver {
         "the resized image would be too large",
         {.expected = fmt::format("at most {} pixels", kMaxResizedPixels),
          .found = fmt::format("height {}, width {}", size.height, size.width),
-         .remedy = "Resize to an exact size, or crop: only pixels inside the crop are counted"});
+         .remedy = "Resize to a fixed height and width, or add a crop, because only pixels inside "
+                   "the crop are counted"});
   }
 
   Size image_;

@@ -210,27 +210,28 @@ OWN_CALLS = (
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "whose", "remedy"),
+    ("module", "name", "owner", "remedy"),
     [
-        ("torchvision.transforms.v2._geometry", "RandomHorizontalFlip", "torchvision's",
+        ("torchvision.transforms.v2._geometry", "RandomHorizontalFlip", "torchvision",
          f"Use fuelrail.transforms.HorizontalFlip instead, or apply it yourself: {OWN_CALLS}."),
-        ("albumentations.augmentations.crops.transforms", "RandomResizedCrop", "albumentations'",
+        ("albumentations.augmentations.crops.transforms", "RandomResizedCrop", "albumentations",
          f"Use fuelrail.transforms.RandomResizedCrop instead, or apply it yourself: {OWN_CALLS}."),
-        ("albumentations.augmentations.blur.transforms", "MedianBlur", "albumentations'",
+        ("albumentations.augmentations.blur.transforms", "MedianBlur", "albumentations",
          f"Apply it yourself: {OWN_CALLS}."),
-        ("albumentations.core.composition", "Compose", "albumentations'",
+        ("albumentations.core.composition", "Compose", "albumentations",
          f"Apply it yourself: {OWN_CALLS}."),
-        ("torchvision.transforms.transforms", "ToTensor", "torchvision's",
+        ("torchvision.transforms.transforms", "ToTensor", "torchvision",
          "Omit it: by default, images are floats from 0 to 1."),
     ],
 )  # fmt: skip
 def test_a_transform_of_another_library_says_whose_it_is_and_where_it_goes(
-    tiny_file: pathlib.Path, module: str, name: str, whose: str, remedy: str
+    tiny_file: pathlib.Path, module: str, name: str, owner: str, remedy: str
 ) -> None:
     with pytest.raises(fr.ArgumentTypeError) as caught:
         fr.Loader(tiny_file, transforms=[T.CenterCrop(4), another_librarys(module, name)])
     assert str(caught.value) == (
-        f"`transforms[1]` is {whose}, not one of fuelrail.transforms: found {name}(p=0.5). {remedy}"
+        f"`transforms[1]` is a transform from {owner}, not from fuelrail.transforms: "
+        f"found {name}(p=0.5). {remedy}"
     )
 
 
@@ -238,7 +239,7 @@ def test_a_list_of_transforms_that_another_library_holds_is_to_be_given_itself(
     tiny_file: pathlib.Path,
 ) -> None:
     compose = another_librarys("torchvision.transforms.transforms", "Compose")
-    with pytest.raises(fr.ArgumentTypeError, match=r"`transforms` is torchvision's.*is a list"):
+    with pytest.raises(fr.ArgumentTypeError, match="a transform from torchvision, .*is a list"):
         fr.Loader(tiny_file, transforms=compose)  # type: ignore[arg-type]
 
 

@@ -46,7 +46,7 @@ class _OneByOne:
 
 @dataclass(frozen=True)
 class _Begin:
-    """The state at the start of an epoch."""
+    """The loader's state at the start of an epoch."""
 
     rng: list[torch.Tensor]
     """The states of the loader's random generators."""
@@ -59,7 +59,8 @@ class _Begin:
 class _Epoch(Iterator[Any]):
     """torch's iterator, which also reports each batch to the loader.
 
-    The loader keeps no reference to this object, because it would keep the workers alive.
+    The loader keeps no reference to this object, because such a reference would keep the workers
+    alive.
     """
 
     def __init__(self, loader: DataLoader, batches: Any, token: object) -> None:
@@ -99,9 +100,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     >>> state = loader.state_dict()    # at any time; a new loader can resume from it
     >>> loader.load_state_dict(state)
 
-    A `fuelrail.ffrecord.torch.Dataset` gets all indices of a batch in one call, and its result is
-    passed to `collate_fn`. Other datasets are read as in torch's DataLoader. Worker processes may
-    use any start method.
+    A `fuelrail.ffrecord.torch.Dataset` gets all indices of a batch in one call. The result of this
+    call is passed to `collate_fn`. Other datasets are read as in torch's DataLoader. Worker
+    processes may use any start method.
     """
 
     def __init__(
@@ -140,7 +141,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         batched = batch_size is not None or batch_sampler is not None
         if skippable and not batched:
             raise StepError(
-                "a loader without `batch_size` and `batch_sampler` has no steps",
+                "`skippable` needs `batch_size` or `batch_sampler`",
                 remedy="Pass `skippable=False`, or a `batch_size`",
             )
         if isinstance(dataset, Dataset) and not batched:
@@ -246,8 +247,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._skippable()
         if not isinstance(state, dict) or state.get("version") != _STATE_VERSION:
             raise InvalidArgumentError(
-                "the state was not saved by this class of loader",
-                expected=f"version {_STATE_VERSION}",
+                "the state was not saved by a compatible loader",
+                expected=f"state version {_STATE_VERSION}",
                 found=shown(state.get("version") if isinstance(state, dict) else typed(state)),
             )
         missing = sorted(_STATE_KEYS - state.keys())
@@ -335,7 +336,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             raise ArgumentTypeError(
                 "the number of batches in an epoch is unknown, because the dataset or its sampler "
                 "has no length",
-                remedy="Define `__len__`, or let the dataset itself count and skip samples",
+                remedy="Define `__len__`, or count and skip samples in the dataset",
             ) from None
 
     def _begin(self) -> _Begin:
@@ -343,7 +344,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         return _Begin([one.get_state() for one in self._generators()], reuses)
 
     def _generators(self) -> list[torch.Generator]:
-        """Returns the distinct random generators that may affect the order or worker seeds."""
+        """Returns each random generator that may affect the order or the seeds of workers."""
         batch_sampler = self._skippable().batch_sampler
         owners = [self, *(one for one in (self.sampler, batch_sampler) if _draws(one))]
         if _draws(inner := getattr(batch_sampler, "sampler", None)):

@@ -49,7 +49,7 @@ class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
         return self.reader.n
 
     def __getitem__(self, indices: Any) -> Any:
-        """Reads the records of a batch and returns the samples that `process` makes of them.
+        """Reads the records of a batch and returns the samples that `process` makes from them.
 
         indices: a list or a tuple of integers.
 
@@ -76,11 +76,13 @@ class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
 class Subset(Dataset):
     """A dataset of selected samples of another dataset.
 
-    `subset[[0, 2]]` returns the samples at `indices[0]` and `indices[2]` of `dataset`, as one
-    batch.
+    `subset[[0, 2]]` returns `dataset[[indices[0], indices[2]]]`.
     """
 
     def __init__(self, dataset: Dataset, indices: Sequence[int]) -> None:
+        """dataset: the dataset to select from.
+        indices: the indices of the selected samples in `dataset`.
+        """
         self.dataset = dataset
         self.indices = indices
 
@@ -95,8 +97,10 @@ class ConcatDataset(Dataset):
     """Joins several datasets into one. For each batch, every dataset is called at most once."""
 
     def __init__(self, datasets: Iterable[Dataset]) -> None:
-        """Errors: DatasetKindError (also an AssertionError) if the list is empty, or if an item is
-        not a `fuelrail.ffrecord.torch.Dataset`.
+        """datasets: one or more objects of the class `fuelrail.ffrecord.torch.Dataset`.
+
+        Errors: DatasetKindError (also an AssertionError) if `datasets` is empty, or if an item has
+        another type.
         """
         self.datasets = list(datasets)
         if not self.datasets:

@@ -24,7 +24,7 @@ class Order:
     """Stores the CRC-32 of the first i batches of an epoch, for each i."""
 
     def __init__(self, known: bool = True) -> None:
-        """known: whether to record anything. It is False for a sampler without a length."""
+        """known: False for a sampler without a length. Nothing is then recorded."""
         self._behind = array.array("I", [0])
         self._known = known
 
@@ -61,7 +61,7 @@ class SkippedBatches:
     """Skips the first `step` batches of a batch sampler. The batch sampler still draws these
     batches, so that the random numbers for the rest are the same as in a complete epoch.
 
-    torch may call `iter` twice for one epoch. These calls draw no random numbers.
+    torch may call `iter` twice for one epoch. `iter` alone draws no batches.
     """
 
     def __init__(self, batch_sampler: Any) -> None:

@@ -225,7 +225,7 @@ def _plain(value: Any) -> Any:
 
 
 def _given(out: Any, made: Any) -> Any:
-    """Returns `out`. If `out` is None, returns `made`, with an array converted to an NDArray."""
+    """Returns `out`. If `out` is None, returns `made`, as an NDArray if `made` is an array."""
     if out is not None:
         return out
     return NDArray(made) if isinstance(made, (np.ndarray, np.generic)) else made

@@ -1,7 +1,7 @@
 """Parses decimals exactly as MXNet 1.9.1 parses its float parameters.
 
 MXNet uses dmlc-core's `strtonum.h` (revision 5df8305). The result is often not the nearest float32.
-tests/golden/mxnet/decimals.json has results from MXNet, with which the tests compare this parser.
+The tests compare this parser with MXNet's results in tests/golden/mxnet/decimals.json.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def read_decimal(text: str) -> float | None:
     sum by the power of ten. The result for "1.8222" is 1.8222001, although the nearest float32 is
     1.8222.
 
-    Returns: None if the text is not a decimal. Infinity if the number is too large for dmlc-core,
-    or too small, such as 1e-38.
+    Returns: None if the text is not a decimal. As in dmlc-core, infinity if the number is too
+    large, and also if it is too small, such as 1e-38.
     """
     parts = _DECIMAL.fullmatch(text)
     if parts is None:

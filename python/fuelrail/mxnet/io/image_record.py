@@ -64,7 +64,7 @@ class _RecordIter(DataIter):
 
     @property
     def provide_data(self) -> list[DataDesc]:
-        """A list with the name, shape and type of the only array in `DataBatch.data`.
+        """A list of one DataDesc: the name, shape and type of the array in `DataBatch.data`.
 
         The default name is "data". The shape is (batch, channels, height, width).
         """
@@ -72,7 +72,7 @@ class _RecordIter(DataIter):
 
     @property
     def provide_label(self) -> list[DataDesc]:
-        """A list with the name, shape and type of the only array in `DataBatch.label`.
+        """A list of one DataDesc: the name, shape and type of the array in `DataBatch.label`.
 
         The default name is "softmax_label". The shape is (batch,) if an image has one label, and
         (batch, numbers per image) otherwise.
@@ -82,10 +82,10 @@ class _RecordIter(DataIter):
     def reset(self) -> None:
         """Starts the next epoch. Before the first batch of an epoch, `reset` does nothing.
 
-        After the end of an epoch, the next epoch starts after the records with which `round_batch`
-        filled the last batch. In the middle of an epoch, `reset` skips the rest, and the next epoch
-        starts at the beginning of the data. (In MXNet, the start then depends on how far MXNet has
-        read ahead.)
+        If `round_batch` filled the last batch of an epoch with records from the beginning of the
+        data, the next epoch starts after these records. If `reset` is called in the middle of an
+        epoch, the next epoch starts at the beginning of the data. (In MXNet, its start depends on
+        how far MXNet has read ahead.)
         """
         self._check_open()
         self._held.clear()  # before the core's reset, after which Ctrl-C may arrive
@@ -95,15 +95,15 @@ class _RecordIter(DataIter):
     def iter_next(self) -> bool:
         """Moves to the next batch.
 
-        Returns False at the end of the epoch and on further calls until `reset`; otherwise True.
+        Returns True. At the end of the epoch, returns False until `reset` is called.
 
         If Ctrl-C interrupts `augmenter`, the batch is lost. If Ctrl-C interrupts any other part of
         the call, the next call moves to the same batch.
 
         Errors: StateError if the iterator is closed, and in a forked child if the parent created
-        the iterator; CorruptError, TruncatedError, DecodeError and UnsupportedError, with file,
-        record and offset; exceptions of `augmenter`. After any of these except StateError, the next
-        call moves to the following batch.
+        it; CorruptError, TruncatedError, DecodeError and UnsupportedError, with file, record and
+        offset; exceptions of `augmenter`. After any error except StateError, the next call moves to
+        the following batch.
         """
         self._batch = self._take()
         return self._batch is not None
@@ -134,7 +134,7 @@ class _RecordIter(DataIter):
         return array
 
     def getpad(self) -> int:
-        """Returns the number of rows at the batch's end that only fill the batch."""
+        """Returns the number of padding rows at the end of the batch."""
         return self._current().pad or 0
 
     def getindex(self) -> Any:
@@ -224,8 +224,8 @@ class ImageRecordIter(_RecordIter):
     """Iterates over batches of decoded, augmented and normalised images from RecordIO files.
 
     Replaces MXNet's `mx.io.ImageRecordIter`, and reads the files that im2rec writes. All arguments
-    are keyword arguments. They are listed below in the five groups of MXNet's note on data loaders.
-    A value may also be a text that MXNet accepts, for example "(3,224,224)" or "True".
+    are keyword arguments. They are listed below, in the five groups of MXNet's documentation. A
+    value may also be a text that MXNet accepts, for example "(3,224,224)" or "True".
 
     The pixels and the order of the images equal those of MXNet 1.9.1. If `seed_aug` is set, the
     random numbers also equal MXNet's. docs/mxnet_augmentation.md has the formulas, and
@@ -233,7 +233,7 @@ class ImageRecordIter(_RecordIter):
 
     Each batch is a DataBatch. `data` has one NDArray of shape (batch, channels, height, width).
     `label` has one float32 NDArray of shape (batch,) or (batch, label_width). `pad` is the number
-    of rows that only fill the batch, and `index` has the ids of the records.
+    of padding rows at the end of the batch, and `index` has the ids of the records.
 
     Errors: ArgumentTypeError for a missing keyword, for a value of the wrong type, and for an
     unknown keyword (MXNet ignores unknown keywords); InvalidArgumentError for an invalid value;
@@ -265,9 +265,9 @@ class ImageDetRecordIter(_RecordIter):
     values of each object. An object's values are its class, its left, top, right and bottom edges
     as fractions of the image's sides, and any further values.
 
-    `label[0]` of a batch is a float32 array of shape (batch, numbers per image). Each row has the
-    number of channels, the height and the width of the image inside `data`, the length of the
-    label, and the label. The rest of the row is filled with label_pad_value.
+    `label[0]` of a batch is a float32 array of shape (batch, numbers per image). Each row contains,
+    in this order, the number of channels, the height and the width of the image in `data`, the
+    length of the label, and the label. The rest of the row is filled with label_pad_value.
 
     Errors: as for ImageRecordIter; CorruptError, with file, record and offset, for an invalid
     label.

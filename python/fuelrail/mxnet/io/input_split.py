@@ -76,7 +76,7 @@ class InputSplit(Closing):
             equal numbers of bytes or, for "indexed_recordio", equal numbers of records.
         index_uri: required for "indexed_recordio": one `.idx` file for all record files together.
         shuffle: reads the part's records in a new order in every pass. Only for "indexed_recordio".
-        seed: the seed of the random orders, which are those of dmlc-core.
+        seed: the seed of the random orders. The same seed gives the same orders as in dmlc-core.
         batch_size: the number of records in a chunk. Only for "indexed_recordio".
         recurse_directories: includes the files in subdirectories.
         num_shuffle_parts: divides the part into this number of sub-parts, and reads these in a new
@@ -122,7 +122,7 @@ class InputSplit(Closing):
     def next_record(self) -> bytes | None:
         """Returns the next record, or None at the end of the part.
 
-        A record of a text file is a line without its line end.
+        A record of a text file is a line without its line ending.
 
         Errors: CorruptError and TruncatedError, with path and offset, for damaged data. All records
         before the damage are returned first.
@@ -156,7 +156,7 @@ class InputSplit(Closing):
         return self._core.records_of(chunk)
 
     def before_first(self) -> None:
-        """Starts the next pass at the start of the part. If shuffled, the new pass has a new order.
+        """Starts the next pass at the start of the part. With shuffling, the order is new.
 
         May be called at any time.
         """
@@ -215,7 +215,7 @@ class InputSplit(Closing):
         return self._core.files
 
     def __iter__(self) -> Iterator[bytes]:
-        """Iterates over the part's records that were not returned yet in this pass."""
+        """Iterates over the records that this pass has not returned yet."""
         self._has_read = True
         return iter(self._core.next_record, None)
 

@@ -48,7 +48,7 @@ _NOT_OF_DETECTION = {
 
 
 def _rows(detection: bool) -> list[Option]:
-    """Returns the parameters of the C++ core, followed by those that only Python has."""
+    """Returns the parameters of the C++ core, followed by those defined only in Python."""
     without = "No effect, because batches are always in ordinary CPU memory."
     return [
         *itertools.starmap(Option, _core.record_parameters(detection)),
@@ -65,7 +65,7 @@ def _rows(detection: bool) -> list[Option]:
 def described_keywords(detection: bool, defaults: Mapping[str, Any]) -> str:
     """Returns the docstring's list of keyword arguments, in MXNet's groups.
 
-    defaults: the defaults of the iterator class. They replace those of the option table.
+    defaults: the iterator class's own defaults, which override those of the option table.
     """
     groups: dict[str, list[Option]] = {}
     for row in _rows(detection):
@@ -166,7 +166,7 @@ def _decimal(name: str, value: Any) -> float:
     if math.isinf(number):
         raise InvalidArgumentError(
             f"`{name}` is out of range",
-            expected="0, or from 1.2e-38 to 3.4e38",
+            expected="0, or a number from 1.2e-38 to 3.4e38",
             found=shown(value),
         )
     return number

@@ -52,9 +52,9 @@ class ThreadedIter(Closing, Generic[T]):
             An iterable. Every pass calls `iter(producer)`. If the producer is an iterator, it can
             be rewound only by `before_first`.
             A callable without arguments. Every pass calls it once, and it returns an iterable.
-            A callable with one argument. It is called for each item, returns the item, and raises
-            StopIteration at the end. Its argument is an item that was passed to `recycle` and may
-            be reused, or None. It must not return None.
+            A callable with one argument. It is called for each item, returns the item (not None),
+            and raises StopIteration at the end. Its argument is None, or an item that was passed to
+            `recycle` and may be reused.
         before_first: a function without arguments that rewinds the producer. It is called by
             `ThreadedIter.before_first`, while the producer is paused. Default: no function.
         max_capacity: the largest number of items that are prepared in advance.
@@ -89,9 +89,9 @@ class ThreadedIter(Closing, Generic[T]):
 
         First waits until the producer has finished its current item.
 
-        Errors: UnsupportedError if the producer cannot be rewound; exceptions of the constructor's
-        argument `before_first`, which later calls of `next` raise again; StateError in a forked
-        child and after `close`.
+        Errors: UnsupportedError if the producer cannot be rewound; StateError in a forked child and
+        after `close`; any exception of the function that was passed to the constructor as
+        `before_first`. Later calls of `next` raise this exception again.
         """
         self._shared.rewind()
 
@@ -102,7 +102,7 @@ class ThreadedIter(Closing, Generic[T]):
     destroy = close
 
     def __iter__(self) -> Iterator[T]:
-        """Iterates over the items of the pass that were not returned yet."""
+        """Iterates over the items that this pass has not returned yet."""
         while True:
             try:
                 item = self._shared.take()
@@ -144,7 +144,7 @@ class _Source(Generic[T]):
 
 
 class _Filler(_Source[T]):
-    """Produces items by calling a function that may reuse an old item, the cell."""
+    """Calls a function for each item. The argument is a recycled item to reuse, or None."""
 
     fills_cells = True
 
@@ -187,7 +187,7 @@ def _takes_a_cell(function: Callable[..., Any]) -> bool:
 
 
 class _Shared(Generic[T]):
-    """The state that the thread shares with the iterator, without a reference to the iterator."""
+    """State that the thread and the iterator share. It does not keep the iterator alive."""
 
     def __init__(
         self, source: _Source[T], before_first: Callable[[], Any] | None, capacity: int

@@ -262,7 +262,7 @@ class Scan {
     constexpr size_t kMostFolders = 10;
     std::string found;
     for (size_t i = 1; i < std::min(unknown.size(), kMostFolders); ++i) {
-      found += fmt::format("{} '{}'", i == 1 ? "other unknown folders:" : ",", unknown[i]);
+      found += fmt::format("{} '{}'", i == 1 ? "further unknown folders:" : ",", unknown[i]);
     }
     if (unknown.size() > kMostFolders) {
       found += fmt::format(" and {} more", unknown.size() - kMostFolders);

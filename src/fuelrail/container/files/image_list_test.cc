@@ -204,7 +204,7 @@ TEST(ImageList, a_table_without_its_columns_is_refused_with_what_it_names) {
       "separated by commas, found 'image', 'label'. Name the columns in the list's first row.");
   EXPECT_THAT(complaint_about("path;label\na;1\n", {}, "t.csv"), HasSubstr("found 'path;label'"));
   EXPECT_THAT(complaint_about("path,label,path\n", {}, "t.csv"),
-              HasSubstr("a second column 'path'"));
+              HasSubstr("more than one column 'path'"));
   EXPECT_THAT(complaint_about("\n", {}, "t.tsv"), HasSubstr("separated by TABs, found no row"));
 }
 

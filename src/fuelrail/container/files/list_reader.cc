@@ -59,9 +59,9 @@ void parse_line(std::string_view line, const LinePlace& at, ListedLine& out) {
   }
   const std::optional<uint64_t> id = parse_number<uint64_t>(columns.front());
   if (!id) {
-    refuse_line(
-        at.uri, at.number, "the id is not a number",
-        {.expected = "a whole number from 0", .found = fmt::format("'{}'", columns.front())});
+    refuse_line(at.uri, at.number, "the id is not a number",
+                {.expected = "a whole number of at least 0",
+                 .found = fmt::format("'{}'", columns.front())});
   }
   out.id = *id;
   out.line = at.number;
@@ -134,8 +134,8 @@ class HeadedRows final : public ListReader {
       return static_cast<size_t>(found - fields_.begin());
     }
     throw CorruptError(
-        fmt::format("the first row has {} column '{}'", found == fields_.end() ? "no" : "a second",
-                    name),
+        fmt::format("the first row has {} column '{}'",
+                    found == fields_.end() ? "no" : "more than one", name),
         {.path = uri_,
          .expected = fmt::format("the columns 'path' and 'label', separated by {}",
                                  divider == ',' ? "commas" : "TABs"),

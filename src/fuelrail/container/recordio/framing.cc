@@ -100,13 +100,15 @@ uint64_t PartChain::add(const PartHead& head, uint64_t offset, uint64_t left) {
   if (!head.valid() || head.starts_record() != (parts_ == 0)) {
     throw CorruptError("the parts of the record are out of order",
                        {.offset = offset,
-                        .expected = parts_ == 0 ? "part kind 0 or 1" : "part kind 2 or 3",
-                        .found = fmt::format("{}", static_cast<int>(head.kind()))});
+                        .expected = parts_ == 0 ? "a whole record or a first part (kind 0 or 1)"
+                                                : "a middle or last part (kind 2 or 3)",
+                        .found = fmt::format("kind {}", static_cast<int>(head.kind()))});
   }
   if (!head.ends_record() && head.length() % kWordBytes != 0) {
-    throw CorruptError(
-        "a part other than the record's last has a length that is not a multiple of 4",
-        {.offset = offset, .found = fmt::format("{}", head.length())});
+    throw CorruptError("a part that is not the last part of its record has an invalid length",
+                       {.offset = offset,
+                        .expected = "a multiple of 4",
+                        .found = fmt::format("{}", head.length())});
   }
   const uint64_t bytes = kHeadBytes + head.padded_length();
   if (bytes > left) {

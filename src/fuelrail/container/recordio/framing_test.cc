@@ -181,7 +181,7 @@ TEST(Unframe, parts_out_of_order_are_corrupt) {
 
 TEST(Unframe, inner_part_with_an_odd_length_is_corrupt) {
   EXPECT_THAT(refusal<CorruptError>("0a23d7ce 01000020 61000000 0a23d7ce 00000060"),
-              HasSubstr("not a multiple of 4"));
+              HasSubstr("invalid length: expected a multiple of 4"));
 }
 
 TEST(PartChain, record_longer_than_the_format_allows_is_corrupt) {

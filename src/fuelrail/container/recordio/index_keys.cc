@@ -16,7 +16,7 @@ std::string shown(std::string_view key) { return fmt::format("{:?}", key.substr(
 
 [[noreturn]] void refuse_keys(const std::string& uri, const std::string& found) {
   throw UnsupportedError(
-      "the keys of the index cannot be kept",
+      "the keys of the index cannot be used as record keys",
       {.path = uri,
        .expected =
            "one entry per record, in record order, with a whole number below 2^64 as its key",

@@ -166,7 +166,7 @@ class OpenedRecordIo final : public RecordFile {
 
   [[noreturn]] void throw_lying(uint64_t i, const RecordEntry& entry, uint64_t begin,
                                 uint64_t end) const {
-    throw CorruptError("the sidecar's record table is damaged: records overlap or leave a gap",
+    throw CorruptError("records overlap or leave a gap in the sidecar's record table",
                        {.path = sidecar().uri(),
                         .record = i,
                         .expected = fmt::format("bytes {} to {}", begin, end),

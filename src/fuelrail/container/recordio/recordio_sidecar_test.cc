@@ -224,7 +224,7 @@ TEST(RecordIoSidecar, whose_table_lies_is_an_error_that_names_it) {
         read(i);
       } catch (const CorruptError& error) {
         EXPECT_THAT(error.what(), HasSubstr(file.sidecar + ": record " + std::to_string(i) +
-                                            ": the sidecar's record table is damaged"));
+                                            ": records overlap or leave a gap"));
         refused += std::to_string(i);
       }
     }
@@ -248,7 +248,7 @@ TEST(RecordIoSidecar, that_names_wrong_places_is_found_when_a_record_is_read) {
   const auto container = file.open();
   Reader read(*container);
   EXPECT_THAT(refusal_of<CorruptError>([&] { read(0); }),
-              HasSubstr(file.sidecar + ": record 0: the sidecar's record table is damaged"));
+              HasSubstr(file.sidecar + ": record 0: records overlap or leave a gap"));
 }
 
 TEST(RecordIoSidecar, with_a_record_longer_than_any_can_be_is_refused_when_it_is_read) {

@@ -417,8 +417,8 @@ class JpegDecoder final : public Decoder {
     throw TruncatedError(
         fmt::format("the JPEG ends at byte {} of the image, before the end of the requested rows",
                     job.encoded.bytes.size()),
-        {.expected =
-             fmt::format("at least {} bytes, one bit for each of {} blocks", blocks / 8, blocks)});
+        {.expected = fmt::format("at least {} bytes (at least one bit for each of the {} blocks)",
+                                 blocks / 8, blocks)});
   }
 
   // Limits the scans of a progressive JPEG; a sequential JPEG has bits for each block of each scan.
@@ -437,7 +437,7 @@ class JpegDecoder final : public Decoder {
               [&](Bytes header) { passed += blocks_of_scan(codec, header); });
     const uint64_t most = std::max(kMaxPasses * blocks, kBlocksOfAnyImage);
     if (passed <= most) return;
-    throw DecodeError("the JPEG's scans process its blocks too often",
+    throw DecodeError("the JPEG's scans process too many blocks",
                       {.expected = fmt::format("at most {} blocks in all scans together", most),
                        .found = fmt::format("{} (the image itself has {})", passed, blocks),
                        .remedy = "Convert the image to baseline JPEG"});

@@ -36,7 +36,7 @@ Size resized_size(const ImageSteps& steps, Size image) {
   if (to.height > kMaxResizedPixels / to.width) {
     throw UnsupportedError("the resized image would be too large",
                            {.expected = fmt::format("at most {} pixels", kMaxResizedPixels),
-                            .found = fmt::format("{} x {}", to.height, to.width)});
+                            .found = fmt::format("{} x {} (height x width)", to.height, to.width)});
   }
   return to;
 }
@@ -56,7 +56,8 @@ void check_result(const OwnedPixels& made) {
   throw StepsError(InvalidArgumentError(
       "a pixel function returned an invalid image",
       {.expected = "at least one pixel and 1, 3 or 4 channels",
-       .found = fmt::format("{} x {} x {}", made.size.height, made.size.width, made.channels)}));
+       .found = fmt::format("{} x {} x {} (height x width x channels)", made.size.height,
+                            made.size.width, made.channels)}));
 }
 
 void call_function(const PixelFunction& function, ConstImageView from, OwnedPixels& to) {

@@ -39,8 +39,8 @@ void refuse_orphan(const std::string& uri) {
   throw IoError(
       "the output does not exist, but this companion file does",
       {.path = uri,
-       .remedy = "Move the companion file to another folder in case a different record file "
-                 "needs it, or allow replacing it (overwrite, --overwrite)"});
+       .remedy = "If a different record file needs the companion file, move it to another folder; "
+                 "otherwise allow replacing it (overwrite, --overwrite)"});
 }
 
 // Final names of the companions, in the order of renaming. The sidecar is last: as long as it lacks

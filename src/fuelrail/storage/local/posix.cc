@@ -30,7 +30,7 @@ std::string path_of(const std::string& uri) {
       throw InvalidArgumentError("the file URI is invalid",
                                  {.path = uri,
                                   .expected = "file:// and an absolute path on this machine",
-                                  .remedy = "Write a relative path without file://"});
+                                  .remedy = "Omit file:// to give a relative path"});
     }
   }
   if (path.empty()) throw InvalidArgumentError("the path is empty");

@@ -113,7 +113,7 @@ class RecordFileDataset(Dataset):
         self._record = MXIndexedRecordIO(self.idx_file, self.filename, "r")
 
     def __getitem__(self, idx: int) -> Any:
-        """Returns the payload of record number `idx`.
+        """Returns item `idx`, which is the payload of a record.
 
         Errors: OutOfRangeError (also an IndexError) if `idx` is out of range; the errors of
         `MXIndexedRecordIO.read_idx`.
@@ -127,7 +127,7 @@ class RecordFileDataset(Dataset):
         return self._record.keys[place_of(idx, len(self), "item", self.filename)]
 
     def _understood(self, idx: int, read: Callable[[bytes], T]) -> T:
-        """Returns `read(record)` for record `idx`. Adds the file and offset to its errors."""
+        """Returns `read(payload)` for item `idx`. Errors of `read` get the file and offset."""
         key = self._key(idx)
         record = self._record.read_idx(key)
         try:
