@@ -127,8 +127,8 @@ void bind_base(nb::module_& module) {
              "Returns a hint for an unknown name: the most similar known name, or all known names "
              "if none is similar.");
   module.def("process_ends", &process_ends,
-             "Called when the process exits. After this call, closing all loaders takes at most "
-             "about one timeout in total if storage hangs, not one timeout per loader.");
+             "Called when the process exits. From then on, all loaders share one timeout for "
+             "closing, so that storage that hangs delays the exit only once.");
   module.def("default_threads", &default_threads,
              "Returns the default number of a loader's threads.");
 }

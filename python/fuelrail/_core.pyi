@@ -25,7 +25,7 @@ def suggest(given: str, known: Sequence[str]) -> str:
 
 def process_ends() -> None:
     """
-    Called when the process exits. After this call, closing all loaders takes at most about one timeout in total if storage hangs, not one timeout per loader.
+    Called when the process exits. From then on, all loaders share one timeout for closing, so that storage that hangs delays the exit only once.
     """
 
 def default_threads() -> int:

@@ -410,19 +410,19 @@ def open(
             raise InvalidArgumentError(
                 "`schema` cannot be given for a dataset that is already open",
                 found=schema,
-                remedy="Pass `schema` in the call of `fuelrail.open` that opens the file",
+                remedy="Pass `schema` in the call to `fuelrail.open` that opens the file",
             )
         if folder:
             raise InvalidArgumentError(
                 "`root` cannot be given for a dataset that is already open",
                 found=shown(folder),
-                remedy="Pass `root` in the call of `fuelrail.open` that opens the list of images",
+                remedy="Pass `root` in the call to `fuelrail.open` that opens the list of images",
             )
         if ignored:
             raise InvalidArgumentError(
                 "`sidecar` cannot be given for a dataset that is already open",
                 found='"ignore"',
-                remedy="Pass `sidecar` in the call of `fuelrail.open` that opens the file",
+                remedy="Pass `sidecar` in the call to `fuelrail.open` that opens the file",
             )
         if names:
             source.container.check_classes(names)

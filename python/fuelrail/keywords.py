@@ -104,9 +104,9 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
         The loader looks up the default whenever `len`, the state or the first batch is requested,
         so the loader may be created before `init_process_group`. After the first batch, the values
         stay the same. A FuelrailWarning is issued if a lookup changes a number that `len`,
-        `batches_left`, `batches_done` or `global_batch_size` has returned. In each process, one
-        FuelrailWarning is issued if the values of SLURM are used, or if the process gets all
-        samples although the environment shows other processes.
+        `batches_left`, `batches_done` or `global_batch_size` has returned. Each process issues a
+        FuelrailWarning once if the rank and world size come from SLURM's variables, or if the
+        process gets all samples but environment variables suggest that several processes run.
     """
 
     shuffle: bool | Literal["full", "window"] | WindowShuffle

@@ -24,8 +24,8 @@ class WindowShuffle:
     blocks: number of blocks in a window. Default: 64.
 
     In every epoch, the loader permutes the blocks of the dataset, groups them into windows, and
-    permutes the samples inside each window. The loader then reads one window, block * blocks
-    samples, after another. If a window fits into the page cache, each byte is read from storage
+    permutes the samples inside each window. The loader then reads the windows one after another.
+    Each window has block * blocks samples. If a window fits into the page cache, each byte is read from storage
     only once in an epoch.
     """
 

@@ -133,9 +133,9 @@ class FileWriter(Closing):
     def close(self) -> None:
         """Completes the file, which then appears under its name. Further calls do nothing.
 
-        Errors: StateError (also a RuntimeError) if fewer than `n` records were written. The
-        missing records can still be written then. FileAccessError if the file cannot be written.
-        The new file is then discarded.
+        Errors: StateError (also a RuntimeError) if fewer than `n` records were written; the
+        missing records can still be written. FileAccessError if the file cannot be written; the
+        new file is then discarded.
         """
         if self._native is None:
             return

@@ -1,4 +1,5 @@
-"""Raises errors for names of MXNet that fuelrail.mxnet does not have. The errors name replacements.
+"""Raises an error for each MXNet name that fuelrail.mxnet does not have. The error says what to
+use instead.
 
 docs/from_mxnet.md lists the replacements.
 """

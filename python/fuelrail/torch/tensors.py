@@ -152,7 +152,10 @@ def require_cuda(option: str) -> None:
 
 
 def _each_tensor(columns: list[Any], function: Any) -> list[Any]:
-    """Applies `function` to each tensor in `columns` or in a list inside it, but not to bytes."""
+    """Returns `columns` with `function` applied to every tensor, including those in nested lists.
+
+    Bytes objects stay unchanged.
+    """
     return [
         _each_tensor(column, function)
         if isinstance(column, list)

@@ -347,8 +347,8 @@ class Resolver {
         "the resized image would be too large",
         {.expected = fmt::format("at most {} pixels", kMaxResizedPixels),
          .found = fmt::format("height {}, width {}", size.height, size.width),
-         .remedy = "Resize to a fixed height and width, or add a crop, because only pixels inside "
-                   "the crop are counted"});
+         .remedy = "Resize to a fixed height and width, or add a crop: only pixels inside the crop "
+                   "count towards this limit"});
   }
 
   Size image_;

@@ -93,8 +93,9 @@ class SkippedBatches:
         raise OrderError(
             "the order of the batches has changed since the state was saved",
             found="different batches before the saved step",
-            remedy="Let the sampler draw from torch's global generator or from a torch.Generator "
-            "in its `generator` attribute, or start at the beginning of an epoch",
+            remedy="Make the sampler take its random numbers from torch's global generator, or from "
+            "a torch.Generator in the sampler's `generator` attribute. Alternatively, start at the "
+            "beginning of an epoch",
         )
 
     def __len__(self) -> int:

@@ -63,7 +63,7 @@ def _rows(detection: bool) -> list[Option]:
 
 
 def described_keywords(detection: bool, defaults: Mapping[str, Any]) -> str:
-    """Returns the docstring's list of keyword arguments, in MXNet's groups.
+    """Returns the list of keyword arguments for an iterator's docstring, grouped as in MXNet.
 
     defaults: the iterator class's own defaults, which override those of the option table.
     """

@@ -70,10 +70,10 @@ class ThreadedIter(Closing, Generic[T]):
         """Waits for the next item and returns it. At the end of the pass, returns None.
 
         If items can be None, use a `for` loop instead. After the end, further calls return None
-        until `before_first` is called. After an exception of the producer, further calls raise this
-        exception again until `before_first` is called.
+        until `before_first` is called. If the producer has raised an exception, further calls raise
+        it again until `before_first` is called.
 
-        Errors: exceptions of the producer; StateError in a forked child and after `close`.
+        Errors: any exception that the producer raises; StateError in a forked child and after `close`.
         """
         try:
             return self._shared.take()
