@@ -239,7 +239,7 @@ def test_a_list_of_transforms_that_another_library_holds_is_to_be_given_itself(
     tiny_file: pathlib.Path,
 ) -> None:
     compose = another_librarys("torchvision.transforms.transforms", "Compose")
-    with pytest.raises(fr.ArgumentTypeError, match="a transform from torchvision, .*is a list"):
+    with pytest.raises(fr.ArgumentTypeError, match=r"a transform from torchvision, .*is a list"):
         fr.Loader(tiny_file, transforms=compose)  # type: ignore[arg-type]
 
 
