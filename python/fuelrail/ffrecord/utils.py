@@ -148,7 +148,7 @@ def _heard(ours: Connection, name: str) -> int | None:
         said = "the process ended without a message"
     if said is None or isinstance(said, int):
         return said
-    raise DumpError(f"cannot write the file {name}, a part of the dataset:\n{said.rstrip()}")
+    raise DumpError(f"cannot write {name}, one of the dataset's files:\n{said.rstrip()}")
 
 
 class _Told:

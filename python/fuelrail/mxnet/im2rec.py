@@ -357,7 +357,8 @@ def _labels(labels: object, params: Mapping[str, Any]) -> tuple[list[float], int
     whole_numbers = given.astype(np.float64) == np.trunc(given.astype(np.float64))
     if not np.array_equal(stored[whole_numbers], given[whole_numbers]):
         raise InvalidArgumentError(
-            "a label cannot be stored exactly as float32", remedy="Number the classes from 0"
+            "a label cannot be stored exactly as float32",
+            remedy="Use smaller labels, for example class numbers from 0",
         )
     width = 1 if stored.ndim == 1 else stored.shape[1]
     if width > 1 and not switch("pack_label", params["pack_label"]):

@@ -143,8 +143,8 @@ def require_cuda(option: str) -> None:
     built = torch.version.cuda is not None
     raise UnsupportedError(
         f"`{option}` needs CUDA, "
-        + ("but PyTorch finds no CUDA device" if built else "which this build of PyTorch lacks"),
-        found=f"torch {torch.__version__}",
+        + ("but no CUDA device is available" if built else "which this build of PyTorch lacks"),
+        found=f"PyTorch {torch.__version__}",
         remedy=f"Check the output of `nvidia-smi`, or omit `{option}`"
         if built
         else f"Install PyTorch with CUDA, or omit `{option}`",

@@ -12,7 +12,7 @@ void Sink::check_appended(uint64_t offset, uint64_t length) const {
                         {.path = uri(),
                          .offset = offset,
                          .expected = fmt::format("a range within the first {} bytes", position()),
-                         .found = fmt::format("{} bytes, starting at this offset", length)});
+                         .found = fmt::format("{} bytes from offset {}", length, offset)});
 }
 
 }  // namespace fuelrail

@@ -356,5 +356,5 @@ class DataIter:
         return None
 
     def getpad(self) -> int | None:
-        """Returns the number of rows at the batch's end that only fill the batch."""
+        """Returns the number of padding rows at the end of the batch."""
         raise NotImplementedError

@@ -28,8 +28,8 @@ def read_decimal(text: str) -> float | None:
     sum by the power of ten. The result for "1.8222" is 1.8222001, although the nearest float32 is
     1.8222.
 
-    Returns: None if the text is not a decimal. As in dmlc-core, infinity if the number is too
-    large, and also if it is too small, such as 1e-38.
+    Returns None if the text is not a decimal. Returns infinity if the number is too large
+    and, like dmlc-core, also if the number is too small, such as 1e-38.
     """
     parts = _DECIMAL.fullmatch(text)
     if parts is None:

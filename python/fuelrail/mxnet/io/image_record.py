@@ -95,7 +95,8 @@ class _RecordIter(DataIter):
     def iter_next(self) -> bool:
         """Moves to the next batch.
 
-        Returns True. At the end of the epoch, returns False until `reset` is called.
+        Returns True if there is a next batch. At the end of the epoch, returns False until `reset` is
+        called.
 
         If Ctrl-C interrupts `augmenter`, the batch is lost. If Ctrl-C interrupts any other part of
         the call, the next call moves to the same batch.

@@ -261,7 +261,7 @@ class InputSplitShuffle(InputSplit):
         """Creates an InputSplitShuffle, like dmlc's `InputSplitShuffle::Create`.
 
         type: "text" or "recordio". num_shuffle_parts: the number of sub-parts. shuffle_seed: the
-        seed of their orders. The other arguments are those of `InputSplit`.
+        seed of the random order in which each pass reads the sub-parts. The other arguments are those of `InputSplit`.
         """
         count = whole("num_shuffle_parts", num_shuffle_parts, least=1)
         return cls(uri, part, nsplit, type, num_shuffle_parts=count, seed=shuffle_seed)

@@ -437,7 +437,7 @@ class JpegDecoder final : public Decoder {
               [&](Bytes header) { passed += blocks_of_scan(codec, header); });
     const uint64_t most = std::max(kMaxPasses * blocks, kBlocksOfAnyImage);
     if (passed <= most) return;
-    throw DecodeError("the JPEG's scans process too many blocks",
+    throw DecodeError("the JPEG's scans contain too many blocks",
                       {.expected = fmt::format("at most {} blocks in all scans together", most),
                        .found = fmt::format("{} (the image itself has {})", passed, blocks),
                        .remedy = "Convert the image to baseline JPEG"});

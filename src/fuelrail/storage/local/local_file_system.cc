@@ -88,7 +88,7 @@ class LocalFileSystem final : public FileSystem {
     std::error_code error;
     const std::filesystem::path directory = std::filesystem::current_path(error);
     if (error) {
-      throw IoError("cannot find the working directory", {.path = uri, .found = error.message()});
+      throw IoError("cannot get the working directory", {.path = uri, .found = error.message()});
     }
     return directory / path;
   }
