@@ -122,7 +122,7 @@ TEST(DecodeLimits, scans_that_cost_work_and_no_bytes_are_refused) {
   const std::string encoded = grey_jpeg(kSide, 490);
   EXPECT_LT(encoded.size(), 520'000u);
   const std::string error = error_of(encoded);
-  EXPECT_THAT(error, HasSubstr("scans process too many blocks"));
+  EXPECT_THAT(error, HasSubstr("scans contain too many blocks"));
   EXPECT_THAT(error, HasSubstr("expected at most 88498208 blocks in all scans together"));
   EXPECT_THAT(error, HasSubstr("found 1357894379 (the image itself has 2765569)"));
 }

@@ -27,7 +27,7 @@ RecordShape measure_record(BlockReader& reader, uint64_t offset) {
   while (!chain.done()) {
     const uint64_t left = reader.source_bytes() - at;
     if (left < kHeadBytes) {
-      throw TruncatedError("the file ends inside a record's header",
+      throw TruncatedError("the file ends inside a record's head",
                            {.offset = at,
                             .expected = fmt::format("{} bytes", kHeadBytes),
                             .found = fmt::format("{}", left),
