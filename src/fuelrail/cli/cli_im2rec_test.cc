@@ -123,7 +123,9 @@ TEST_F(Im2rec, options_go_as_mxnets_do) {
 
 TEST_F(Im2rec, help_has_the_rows_of_the_options_tables) {
   const std::string help = call({"im2rec", "--help"}).out;
-  EXPECT_THAT(help, HasSubstr("Length of the shorter side; 0 keeps it (0 to 32768; default 0)"));
+  EXPECT_THAT(
+      help,
+      HasSubstr("Length of the shorter side, in pixels. 0 keeps the size (0 to 32768; default 0)"));
   EXPECT_THAT(help, HasSubstr("(.jpg, .jpeg, .png; default '.jpg')"));
   EXPECT_THAT(help, HasSubstr("Number of threads that read and encode (1 to 1024; default 1)"));
 }
