@@ -47,7 +47,7 @@ NewImage decoded(const EncodedImage& encoded, const ImageInfo& info, int64_t cha
   if (info.bits > 8) {
     throw UnsupportedError("the image has more than 8 bits per channel",
                            {.found = fmt::format("{} bits", info.bits),
-                            .remedy = "Read it as grey or colour, which keeps the upper 8 bits"});
+                            .remedy = "Read it as grey or colour to get the upper 8 bits"});
   }
   decode_as_stored(*decoder, encoded, info, memory);
   return image;
@@ -118,7 +118,7 @@ nb::bytes encode_image(const Any& pixels, int64_t height, int64_t width, int64_t
     const GilReleased released;
     if (buffer.bytes().size() != static_cast<size_t>(height * width * channels)) {
       throw InvalidArgumentError(
-          "the size of the pixels does not match their shape",
+          "the number of pixel bytes does not match the shape",
           {.expected = fmt::format("{} x {} x {} bytes", height, width, channels),
            .found = fmt::format("{} bytes", buffer.bytes().size())});
     }

@@ -206,7 +206,7 @@ class LoaderHandle : public CoreHandle<Loader> {
   Engine::Next take(uint64_t turn, std::chrono::milliseconds timeout) {
     if (turn != turn_) {
       throw StateError(
-          "this iterator has expired, because the loader has a newer iterator or the loader's "
+          "this iterator has expired, because a newer iterator was created or the loader's "
           "position was set",
           {.remedy = "Use one iterator of a loader at a time"});
     }

@@ -136,8 +136,8 @@ class Sample:
     def __reduce__(self) -> NoReturn:
         raise ArgumentTypeError(
             "a sample cannot be pickled",
-            remedy="Pickle the values of its fields, {name: sample[name] for name in "
-            "sample.fields}, or pickle the dataset and the sample's index",
+            remedy="Pickle the dict {name: sample[name] for name in sample.fields}, or pickle the "
+            "dataset and the sample's index",
         )
 
     def __dir__(self) -> list[str]:
@@ -437,7 +437,7 @@ def open(
             expected="a path or a list of paths",
             found=typed(source),
             remedy="Pass the path of the folder or file that the dataset reads; if Python code "
-            "creates its samples, use torch.utils.data.DataLoader or "
+            "creates the samples, use torch.utils.data.DataLoader or "
             "fuelrail.ffrecord.torch.DataLoader",
         )
     if isinstance(source, _NO_LISTS) or not _is_iterable(source):

@@ -171,12 +171,12 @@ class FedOrder:
                     expected=str(own),
                     found=str(said.get(name)),
                     remedy="To restore the state of a `sampler` or `batch_sampler`, use the "
-                    "number of ranks and the batch size of the run that saved it",
+                    "same number of ranks and batch size as the run that saved it",
                 )
         if said.get("has_state") and "state" not in said:
             raise InvalidArgumentError(
                 "the sampler's own state is missing from the loader's state",
-                expected="a member 'state' in 'sampler'",
+                expected="a member 'state' in the state's member 'sampler'",
                 remedy="Save everything that state_dict() returns, for example with torch.save",
             )
         return {**said, "batches": batches}

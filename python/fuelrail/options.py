@@ -309,7 +309,7 @@ def listed(value: object) -> object:
     except (BufferError, NotImplementedError, TypeError):
         raise ArgumentTypeError(
             "the elements of the array cannot be read",
-            expected="booleans, integers or floats of 32 or 64 bits, in CPU memory",
+            expected="booleans, integers, float32 or float64, in CPU memory",
             found=typed(value),
             remedy="Convert the array to a list",
         ) from None

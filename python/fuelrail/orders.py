@@ -122,7 +122,7 @@ def make_order(
     named = [f"`{name}`" for name, is_given in given.items() if is_given]
     if len(named) > 1:
         raise InvalidArgumentError(
-            "more than one option chooses the order",
+            "more than one option sets the order of the samples",
             found=" and ".join(named),
             remedy="Pass only one of them",
         )

@@ -219,7 +219,7 @@ def _environment(name: str, least: int, end: int, named_end: str) -> int:
         return value
     raise InvalidArgumentError(
         f"the environment variable {name} is invalid",
-        expected=f"an integer of at least {least} and below {named_end}",
+        expected=f"an integer that is at least {least} and below {named_end}",
         found=repr(os.environ[name]),
         remedy="Correct the variable, or pass `rank` and `world_size`",
     )

@@ -484,7 +484,9 @@ def _angles(option: str, value: float | Sequence[float]) -> list[float]:
     most = real(option, value)
     if most < 0:
         raise InvalidArgumentError(
-            f"`{option}` is out of range", expected="0 or more, or (min, max)", found=str(most)
+            f"`{option}` is out of range",
+            expected="a number of at least 0, or (min, max)",
+            found=str(most),
         )
     return [-most, most]
 

@@ -60,7 +60,7 @@ def dump(
         return
     if items == 0:
         raise InvalidArgumentError(
-            "the dataset is empty and cannot fill several files", remedy="Pass nfiles=1"
+            "an empty dataset cannot be split into several files", remedy="Pass nfiles=1"
         )
     folder = path_name("`fname`", fname)
     os.makedirs(folder, exist_ok=True)

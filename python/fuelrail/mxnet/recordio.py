@@ -330,7 +330,9 @@ class MXIndexedRecordIO(MXRecordIO):
         if record is None:
             raise self._of_key(
                 CorruptError(
-                    "no record starts at the index's offset", path=self.uri, offset=offset
+                    "no record starts at the offset given in the index",
+                    path=self.uri,
+                    offset=offset,
                 ),
                 idx,
             )
@@ -359,7 +361,7 @@ class MXIndexedRecordIO(MXRecordIO):
             "the key does not exist in the index",
             path=self.idx_path,
             found=typed(idx),
-            remedy="Use one of `keys`, which have the type `key_type`",
+            remedy="Use a key from `keys`; every key has the type `key_type`",
         )
 
     def _begin_reading(self) -> None:

@@ -64,9 +64,10 @@ def flattened(item: object) -> list[T.Transform | PixelFunction]:
         return [item]  # type: ignore[list-item]
     raise ArgumentTypeError(
         "an item of `transforms` has the wrong type",
-        expected="a transform, or a function of pixels",
+        expected="a transform or a function",
         found=typed(item),
-        remedy="Use a transform of fuelrail.transforms, or a function from an array to an array",
+        remedy="Use a transform of fuelrail.transforms, or a function that takes and returns an "
+        "array of pixels",
     )
 
 

@@ -44,7 +44,7 @@ double largest_of(std::span<const double> weights) {
   const double largest = *std::max_element(weights.begin(), weights.end());
   if (largest > 0) return largest;
   throw InvalidArgumentError("all weights are 0",
-                             {.remedy = "Give each record that may be drawn a weight above 0"});
+                             {.remedy = "Set a weight above 0 for each record that may be drawn"});
 }
 
 }  // namespace

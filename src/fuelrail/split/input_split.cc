@@ -60,8 +60,8 @@ const InputSplitOptions& checked(const InputSplitOptions& options) {
        .expected = expected,
        .found = found,
        .remedy =
-           "Build one index for all these files, with offsets that count from the beginning of "
-           "the first file, as if the files were joined end to end"});
+           "Build one index for all these files, with offsets from the beginning of the first "
+           "file, as if the files were joined end to end"});
 }
 
 // The sorted offsets of an index, which count from the beginning of the first file in the files
@@ -219,7 +219,7 @@ std::unique_ptr<PartBytes> InputSplit::Impl::open_bytes(PartRange range, uint64_
 
 void InputSplit::Impl::check_process() const {
   if (!process.is_parents()) return;
-  throw StateError("the input split belongs to the parent process, which has read from it",
+  throw StateError("the input split belongs to the parent process, which has started reading it",
                    {.remedy = "Create a new one after the fork"});
 }
 

@@ -453,7 +453,7 @@ def test_what_is_no_transform_is_refused(good: pathlib.Path, wrong: object) -> N
         with pytest.raises(fr.ArgumentTypeError):
             Compose("abc")  # type: ignore[arg-type]
         return
-    with pytest.raises(fr.ArgumentTypeError, match="expected a transform, or a function of pixels"):
+    with pytest.raises(fr.ArgumentTypeError, match="expected a transform or a function"):
         im2rec(good, wrong)  # type: ignore[arg-type]
 
 

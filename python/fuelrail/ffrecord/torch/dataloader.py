@@ -270,8 +270,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
                 "the state is for a different number of random generators",
                 expected=f"{generators}",
                 found=shown(len(state["rng"])),
-                remedy="Use the same kinds of `generator` and sampler as in the loader that saved "
-                "the state",
+                remedy="Use the same kind of `generator` and the same kind of sampler as the "
+                "loader that saved the state",
             )
         self.set_step(state["step"])
         self._resumed = _Begin(list(state["rng"]), state["reuses"], state["order"])

@@ -143,7 +143,7 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
         if any(n < -1 for n in given):
             raise InvalidArgumentError(
                 "the shape is invalid",
-                expected="positive numbers, 0 or -1",
+                expected="positive numbers, 0 (keep the length) or -1 (compute the length)",
                 found=shown(tuple(given)),
                 remedy="Give the length of each dimension, or -1 for one of them",
             )

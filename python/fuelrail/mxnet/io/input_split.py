@@ -232,7 +232,7 @@ class InputSplit(Closing):
         if self._has_read:
             raise StateError(
                 "an input split that has been read cannot be pickled",
-                remedy="Create it from its uri and part in the process that reads it",
+                remedy="In the process that reads it, create a split with the same uri and part",
             )
         return _remade, (type(self), self._options)
 

@@ -57,7 +57,7 @@ class Dataset:
         shards, part = whole("num_shards", num_shards, least=1), whole("index", index)
         if part >= shards:
             raise InvalidArgumentError(
-                "`index` is out of range", expected=f"below {shards}", found=shown(index)
+                "`index` is out of range", expected=f"an index below {shards}", found=shown(index)
             )
         size, longer = divmod(len(self), shards)
         begin = size * part + min(part, longer)
