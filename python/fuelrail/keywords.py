@@ -77,7 +77,7 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
         index: the sample's index in the dataset, as in `dataset[index]`. int64 of shape (batch,).
         id: the id stored with the record, as in `Sample.id`. Several records may have the same id,
             and the id may differ from the index. int64 of shape (batch,).
-        position: the sample's place in the epoch, over all ranks. With `sampler` or
+        position: the sample's place in the epoch, counted over all ranks. With `sampler` or
             `batch_sampler`, the n-th sample of a rank has the position n * world_size + rank, where
             n starts at 0. int64 of shape (batch,).
         valid: False for the rows that last_batch="pad" adds. bool of shape (batch,).

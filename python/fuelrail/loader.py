@@ -320,13 +320,15 @@ class BaseLoader(Closing, Generic[Element]):
 
     def state_dict(self) -> dict[str, Any]:
         """Returns the loader's position in the training run as a small dict of plain values, which
-        takes less than 1 KB as JSON. It is the same on every rank.
+        takes less than 1 KB as JSON. The dict is the same on every rank.
 
-        Batches that are prepared ahead but not yet returned do not count. With `sampler` or
-        `batch_sampler`, each rank has a different state with one more member, "sampler". This
-        member has the number of batches returned in the epoch, the batch size and the number of
-        ranks. If the sampler or its iterator has the methods `state_dict` and `load_state_dict`,
-        the member also has the sampler's state after the last returned batch.
+        The position does not include batches that were loaded in advance but not yet returned.
+
+        With `sampler` or `batch_sampler`, the dict differs between ranks and has the additional key
+        "sampler". The value of this key contains the number of batches returned in the epoch, the
+        batch size and the number of ranks. If the sampler or its iterator has the methods
+        `state_dict` and `load_state_dict`, the value also contains the sampler's state after the
+        last returned batch.
 
         Errors: StateError if the loader is closed.
         """
@@ -339,7 +341,7 @@ class BaseLoader(Closing, Generic[Element]):
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Resumes at the position where `state` was saved. The batch size, the number of ranks and
-        the options that change only speed may have changed since then.
+        the options that affect only speed may differ from those of the saved loader.
 
         With `sampler` or `batch_sampler`, the batch size must be unchanged. If the state was saved
         in the middle of an epoch, the number of ranks must be unchanged, too. If the sampler or its
@@ -348,9 +350,9 @@ class BaseLoader(Closing, Generic[Element]):
         returned.
 
         Errors: InvalidArgumentError if the state was saved with a different dataset, class names,
-        seed or shuffle, or by a newer version, or if a value in it is invalid; ArgumentTypeError if
-        `state` or a value in it has the wrong type; StateError if the loader is closed. After an
-        error, the position is unchanged.
+        seed or shuffle, if it was saved by a newer version of fuelrail, or if a value in it is
+        invalid; ArgumentTypeError if `state` or a value in it has the wrong type; StateError if the
+        loader is closed. After an error, the position is unchanged.
         """
         self._check_open()
         self._share.find()

@@ -117,7 +117,7 @@ class FileReader(Closing):
 
     @property
     def read_backend(self) -> str:
-        """The interface for reads of data that is not in the page cache: "io_uring" or "pread"."""
+        """How data that is not in the page cache is read: "io_uring" or "pread"."""
         return self._core.read_backend
 
     @property
@@ -212,7 +212,7 @@ class FileReader(Closing):
         return [DamagedRecord(*found) for found in self._core.verify(progress)]
 
     def get_offsets(self, file_index: int) -> numpy.typing.NDArray[numpy.int64]:
-        """Returns the offset of each record of one file, and then the end of the last record.
+        """Returns the offset of each record of one file, followed by the end of the last record.
 
         The result is a new int64 array of shape (n + 1,) for a file of n records.
 

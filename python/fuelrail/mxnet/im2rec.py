@@ -75,7 +75,7 @@ def im2rec(
         Default: the list's folder. For `X.rec`, the index `X.idx` and the sidecar `X.rec.frx` are
         also written.
 
-    The proposal's `dataset_params`, with their defaults:
+    The `dataset_params` of MXNet's im2rec proposal (apache/mxnet #14503), with their defaults:
 
     - num_workers (1): number of threads that read, decode and encode. The number does not change
       the result; records are in the list's order.
@@ -87,9 +87,8 @@ def im2rec(
     - part (all parts): writes only this part, counted from 0. Several machines can thus share the
       work.
 
-    The proposal's settings for images are listed at the end of this text. Boolean settings also
-    accept 0 and 1, and `resize` also accepts [width, height]. Further `dataset_params`, which only
-    fuelrail has:
+    The proposal's image settings are listed at the end of this text. Boolean settings also accept 0
+    and 1, and `resize` also accepts [width, height]. fuelrail adds these `dataset_params`:
 
     - max_errors (0.01): the largest number (int) or fraction (float from 0 to 1) of unreadable
       images and lines. These are skipped, logged by the logger `fuelrail.mxnet.im2rec`, and listed
@@ -99,8 +98,8 @@ def im2rec(
       this at level INFO.
     - root (the list's folder): the folder that the list's paths are relative to.
 
-    Returns: the path of the file. If nsplit is above 1 and part is not given, the list of all
-    parts' paths.
+    Returns: the path of the file, or a list of the paths of all parts if nsplit is above 1 and part
+    is not given.
 
     Errors: InvalidArgumentError for an invalid value, and for an unknown name in `dataset_params`
     (the text suggests the nearest known name); ArgumentTypeError; NotFoundError; IoError;

@@ -237,12 +237,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
         When the next epoch starts, the random generators (see `state_dict`) are reset to their
         saved states, and persistent workers are restarted. The sampler then draws the skipped
-        batches again. If they differ from the batches of the interrupted epoch, the first batch
-        raises OrderError (also a StateError). This happens if a sampler uses Python's or NumPy's
-        random generators.
+        batches again. If these differ from the batches of the interrupted epoch, the iterator
+        raises OrderError (also a StateError) in place of the first batch. This happens if a sampler
+        uses Python's or NumPy's random generators.
 
         Errors: InvalidArgumentError if the state is incomplete or has an unknown version, or if the
-        loader has a different number of batches or of random generators.
+        number of batches or the number of random generators has changed.
         """
         self._skippable()
         if not isinstance(state, dict) or state.get("version") != _STATE_VERSION:
@@ -344,7 +344,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         return _Begin([one.get_state() for one in self._generators()], reuses)
 
     def _generators(self) -> list[torch.Generator]:
-        """Returns each random generator that may affect the order or the seeds of workers."""
+        """Returns the random generators that may affect the sample order or the workers' seeds."""
         batch_sampler = self._skippable().batch_sampler
         owners = [self, *(one for one in (self.sampler, batch_sampler) if _draws(one))]
         if _draws(inner := getattr(batch_sampler, "sampler", None)):

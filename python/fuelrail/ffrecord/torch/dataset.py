@@ -37,7 +37,7 @@ class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
 
     `dataset[[3, 1, 4]]` reads the three records of this batch at once. Instead of `process`, a
     subclass may override `__len__` and `__getitem__`, which gets a list of indices. A dataset can
-    be pickled. The copy opens the files again.
+    be pickled. An unpickled copy opens the files again.
     """
 
     def __init__(self, fnames: Names, check_data: bool = True) -> None:
@@ -62,10 +62,10 @@ class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
         return self[list(indices)]
 
     def process(self, indices: Sequence[int], data: list[Record]) -> Any:
-        """Converts the records `data` of a batch to a list of samples. Subclasses define this
-        method.
+        """Converts the records of a batch to a list of samples. Subclasses define this method.
 
         indices: the index of each record.
+        data: the records, as uint8 arrays.
         """
         raise NotImplementedError("subclass Dataset and override `process`")
 

@@ -24,7 +24,7 @@ class Order:
     """Stores the CRC-32 of the first i batches of an epoch, for each i."""
 
     def __init__(self, known: bool = True) -> None:
-        """known: False for a sampler without a length. Nothing is then recorded."""
+        """known: whether the sampler has a length. If False, nothing is recorded."""
         self._behind = array.array("I", [0])
         self._known = known
 
@@ -61,7 +61,7 @@ class SkippedBatches:
     """Skips the first `step` batches of a batch sampler. The batch sampler still draws these
     batches, so that the random numbers for the rest are the same as in a complete epoch.
 
-    torch may call `iter` twice for one epoch. `iter` alone draws no batches.
+    torch may call `iter` twice for one epoch, so `iter` itself draws no batches.
     """
 
     def __init__(self, batch_sampler: Any) -> None:

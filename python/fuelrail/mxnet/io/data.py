@@ -88,7 +88,7 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def context(self) -> str:
-        """The device that has the memory, always "cpu(0)"."""
+        """The array's device, always "cpu(0)"."""
         return "cpu(0)"
 
     ctx = context
@@ -131,7 +131,7 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
 
         The shape can be passed in three ways: `reshape(2, -1)`, `reshape((2, -1))` or
         `reshape(shape=(2, -1))`. A length of -1 is computed from the number of elements; a length
-        of 0 keeps the length of this dimension.
+        of 0 keeps the present length of that dimension.
 
         Errors: InvalidArgumentError for MXNet's special lengths -2, -3 and -4; NumPy's ValueError
         if the shape does not match the number of elements.
@@ -225,7 +225,7 @@ def _plain(value: Any) -> Any:
 
 
 def _given(out: Any, made: Any) -> Any:
-    """Returns `out`. If `out` is None, returns `made`, as an NDArray if `made` is an array."""
+    """Returns `out` or, if it is None, `made`. If `made` is an array, returns it as an NDArray."""
     if out is not None:
         return out
     return NDArray(made) if isinstance(made, (np.ndarray, np.generic)) else made
@@ -248,8 +248,8 @@ class DataDesc(_Description):
     def __new__(
         cls, name: str, shape: Sequence[int], dtype: Any = None, layout: str = "NCHW"
     ) -> DataDesc:
-        """dtype: a NumPy scalar type. Default: numpy.float32. layout: a string with one letter per
-        dimension. The letter N marks the batch dimension.
+        """dtype: a NumPy scalar type. Default: numpy.float32.
+        layout: a string with one letter per dimension. The letter N marks the batch dimension.
         """
         description = super().__new__(cls, name, tuple(shape))
         description.dtype = np.float32 if dtype is None else dtype
@@ -272,7 +272,10 @@ class DataDesc(_Description):
         shapes: Sequence[tuple[str, Sequence[int]]],
         types: Sequence[tuple[str, Any]] | None = None,
     ) -> list[DataDesc]:
-        """Creates a DataDesc for each (name, shape) pair. `types`: (name, element type) pairs."""
+        """Creates a DataDesc for each (name, shape) pair in `shapes`.
+
+        types: (name, element type) pairs. Default: numpy.float32 for every name.
+        """
         of = dict(types) if types is not None else {}
         return [DataDesc(name, shape, of.get(name)) for name, shape in shapes]
 
@@ -281,9 +284,10 @@ class DataDesc(_Description):
 class DataBatch:
     """A batch of an MXNet data iterator.
 
-    data, label: lists of NDArray. pad: the number of rows at the end that only fill the batch and
-    do not belong to the epoch. index: the ids of the records, a numpy.uint64 array of shape
-    (batch,). bucket_key, provide_data, provide_label: as in MXNet.
+    data, label: lists of NDArray.
+    pad: the number of padding rows at the end of the batch. These rows are not part of the epoch.
+    index: the ids of the records, a numpy.uint64 array of shape (batch,).
+    bucket_key, provide_data, provide_label: as in MXNet.
     """
 
     data: Sequence[Any]

@@ -49,7 +49,7 @@ def _float32(whole: int) -> np.float32:
 
 
 def _scaled(value: np.float32, divides: bool, exponent: int) -> np.float32:
-    """Multiplies `value` by 10**exponent or, if `divides` is set, divides it by this power."""
+    """Returns value * 10**exponent, or value / 10**exponent if `divides` is True."""
     at_limit = value < _LEAST if divides else value > _MOST
     if exponent > _MOST_EXPONENT or (exponent == _MOST_EXPONENT and at_limit):
         return np.float32(np.inf)

@@ -127,7 +127,7 @@ class RecordFileDataset(Dataset):
         return self._record.keys[place_of(idx, len(self), "item", self.filename)]
 
     def _understood(self, idx: int, read: Callable[[bytes], T]) -> T:
-        """Returns `read(payload)` for item `idx`. Errors of `read` get the file and offset."""
+        """Returns `read(payload)` for item `idx`. Adds the file and offset to errors of `read`."""
         key = self._key(idx)
         record = self._record.read_idx(key)
         try:
