@@ -104,6 +104,13 @@ TEST_F(CommandTest, cat_writes_the_images_bytes) {
   EXPECT_EQ(run_command({"cat", rec(), "4:6", "-o", out("some")}).code, 0);
   EXPECT_THAT(names_in(out("some")), ElementsAre("4.jpg", "5.jpg"));
   EXPECT_EQ(file_contents(out("some/5.jpg")), image);
+  const std::string sidecar = file_contents(rec() + ".frx");
+  const CommandResult companion = run_command({"cat", rec(), "5", "-o", rec() + ".frx"});
+  EXPECT_EQ(companion.code, 3);
+  EXPECT_THAT(companion.err, HasSubstr("the output already exists"));
+  EXPECT_EQ(file_contents(rec() + ".frx"), sidecar);
+  EXPECT_EQ(run_command({"cat", rec(), "4:6", "-o", out("some")}).code, 3);
+  EXPECT_EQ(run_command({"cat", rec(), "4:6", "-o", out("some"), "--overwrite"}).code, 0);
   const CommandResult itself = run_command({"cat", rec(), "5", "-o", rec()});
   EXPECT_EQ(itself.code, 2);
   EXPECT_THAT(itself.err, HasSubstr("the source and the output are the same file"));

@@ -22,6 +22,7 @@ struct CatArguments {
   DatasetArguments dataset;
   std::vector<std::string> ranges;
   std::string output;
+  bool overwrite = false;
   bool raw = false;
 };
 
@@ -78,8 +79,11 @@ class ContentReader {
   std::vector<std::byte> storage_;
 };
 
-void write_file(ContentReader& reader, uint64_t i, const Content& content, const std::string& uri) {
+// An existing file may belong to the dataset: its list, its sidecar, its index, another image.
+void write_file(ContentReader& reader, uint64_t i, const Content& content, const std::string& uri,
+                bool overwrite) {
   check_other_file(reader.path_of(i), uri);
+  if (!overwrite && file_system_for(uri).stat(uri)) throw_existing(uri);
   const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
   reader.give(i, content, [&sink](Bytes bytes) { sink->write(bytes); });
   sink->commit();
@@ -100,12 +104,13 @@ std::vector<uint64_t> records_of(const std::vector<std::string>& ranges, uint64_
 }
 
 void write_to_folder(ContentReader& reader, const std::vector<uint64_t>& records,
-                     const std::string& folder) {
+                     const std::string& folder, bool overwrite) {
   file_system_for(folder).make_directory(folder);
   for (const uint64_t i : records) {
     throw_if_interrupted();
     const Content content = reader.read(i);
-    write_file(reader, i, content, join_uri(folder, fmt::format("{}{}", i, content.extension)));
+    write_file(reader, i, content, join_uri(folder, fmt::format("{}{}", i, content.extension)),
+               overwrite);
   }
 }
 
@@ -117,7 +122,7 @@ int run(const CatArguments& arguments, Console& console) {
       !arguments.output.empty() &&
       (records.size() != 1 || arguments.output.ends_with('/') || is_directory(arguments.output));
   if (to_folder) {
-    write_to_folder(reader, records, arguments.output);
+    write_to_folder(reader, records, arguments.output, arguments.overwrite);
   } else if (records.size() != 1) {
     throw InvalidArgumentError(
         "only one record can be written to standard output",
@@ -126,7 +131,7 @@ int run(const CatArguments& arguments, Console& console) {
     reader.give(records[0], reader.read(records[0]),
                 [&console](Bytes bytes) { console.write(bytes); });
   } else {
-    write_file(reader, records[0], reader.read(records[0]), arguments.output);
+    write_file(reader, records[0], reader.read(records[0]), arguments.output, arguments.overwrite);
   }
   return kOk;
 }
@@ -146,6 +151,7 @@ std::vector<Option> options_of(CatArguments& arguments) {
          "Record numbers in the form of Python's indices and slices: 7, -1, 5:10", true},
         {"-o,--output", &arguments.output,
          "File to write; for several records, a folder (default: standard output)"},
+        {"--overwrite", &arguments.overwrite, "Replace existing files"},
         {"--raw", &arguments.raw, "Write each record's whole payload, not only the image in it"}}});
 }
 

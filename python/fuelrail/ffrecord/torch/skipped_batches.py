@@ -93,7 +93,7 @@ class SkippedBatches:
         raise OrderError(
             "the order of the batches has changed since the state was saved",
             found="different batches before the saved step",
-            remedy="Make the sampler take its random numbers from torch's global generator, or from "
+            remedy="Make the sampler draw random numbers from torch's global generator, or from "
             "a torch.Generator in the sampler's `generator` attribute. Alternatively, start at the "
             "beginning of an epoch",
         )
