@@ -407,8 +407,8 @@ def _instead(name: str) -> str:
 
 
 def _owner(transform: object) -> str:
-    """Returns "albumentations", "kornia" or "torchvision" for a transform of this library. Otherwise
-    returns "".
+    """Returns "albumentations", "kornia" or "torchvision" for a transform of this library.
+    Otherwise returns "".
     """
     module = getattr(transform, "__module__", None)
     owner = module.partition(".")[0] if isinstance(module, str) else ""

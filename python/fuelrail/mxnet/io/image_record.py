@@ -262,10 +262,10 @@ class ImageDetRecordIter(_RecordIter):
     changes the boxes together with the images.
 
     The label of an image is stored in its record or in a list. It is a flat array of numbers: the
-    header and then the objects. The header begins with the number of values in the header (at least
-    2) and the number of values of each object (at least 5). The values of an object are its class,
-    its left, top, right and bottom edges as fractions of the image's width and height, and any
-    further values.
+    header and then the objects. The header begins with the header width (the number of values in
+    the header, at least 2) and the object width (the number of values of each object, at least 5).
+    The values of an object are its class, its left, top, right and bottom edges as fractions of the
+    image's width and height, and any further values.
 
     `label[0]` of a batch is a float32 array of shape (batch, numbers per image). Each row contains,
     in this order, the number of channels, the height and the width of the image in `data`, the
