@@ -122,7 +122,7 @@ def takes_loader_options(
     """Decorates the `__init__` of a loader. Replaces `**options` in its signature with the options
     of all loaders, describes them in its docstring, and rejects unknown options.
 
-    remedies: maps the names of some unknown options to the advice in the error text.
+    remedies: advice for the error text, by the name of the unknown option.
     """
     return suggests_options_or(
         {**_NOT_OPTIONS, **remedies}, keywords(LoaderKeywords, LOADER_OPTIONS, _OWN), _TEXT

@@ -68,7 +68,8 @@ def keywords(
 
     types: a TypedDict with the name and the type of each parameter.
     rows: the options that the core defines.
-    own: the names and defaults of the other options, which come first in the result.
+    own: the names and defaults of the options that only Python defines. They come first in the
+        result.
     """
     defaults = {**own, **{row.name: row.default for row in rows}}
     hints, kind = get_type_hints(types), inspect.Parameter.KEYWORD_ONLY
@@ -102,7 +103,7 @@ def suggests_options_or(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Like `suggests_options`. Also adds options to the function's signature and docstring.
 
-    remedies: maps the names of some unknown options to the advice in the error text.
+    remedies: advice for the error text, by the name of the unknown option.
     options: the parameters that replace `**options` in the function's signature.
     text: a description of these parameters, which is appended to the docstring.
     """
@@ -194,7 +195,7 @@ def choice_of(option: str, value: object, names: Sequence[str]) -> str:
 
 
 def named_by_text(value: object) -> bool:
-    """Whether `str` converts `value` to its name. True for dtypes and torch's memory formats."""
+    """Whether `str(value)` is the value's name, as for dtypes and torch's memory formats."""
     kind = type(value).__name__.lower()
     return "dtype" in kind or kind == "memory_format"
 

@@ -25,8 +25,8 @@ class WindowShuffle:
 
     In every epoch, the loader permutes the blocks of the dataset, groups them into windows, and
     permutes the samples inside each window. The loader then reads the windows one after another.
-    Each window has block * blocks samples. If a window fits into the page cache, each byte is read from storage
-    only once in an epoch.
+    Each window has block * blocks samples. If a window fits into the page cache, each byte is read
+    from storage only once in an epoch.
     """
 
     block: int = 256

@@ -74,7 +74,7 @@ class LoaderShare:
         shared_out: int | None,
     ) -> None:
         """given: the rank and world size that the caller passed, or None.
-        core: the loader's core, created for `given`, or for rank 0 of 1 if `given` is None.
+        core: the C++ loader. It was created for `given`, or for ALONE if `given` is None.
         fed: the loader's FedOrder if `sampler` or `batch_sampler` is used, otherwise None.
         batch_size: None with `batch_sampler`.
         shared_out: the number of samples in an epoch if a rank may get an empty last batch,
@@ -116,11 +116,10 @@ class LoaderShare:
             _warn_of_change(name, number, before, self._number(name), now)
 
     def begin(self) -> None:
-        """Called before each epoch. Calls `find`, and warns if the rank or world size may be
-        unintended.
+        """Called before each epoch. Calls `find`, and warns if the rank or world size may be wrong.
 
-        Errors: those of `find`; StateError if the caller did not pass the rank and world size, and
-        those of torch.distributed have changed since the first batch.
+        Errors: those of `find`. If the caller did not pass the rank and world size, also StateError
+        if torch.distributed's values have changed since the first batch.
         """
         self.find()
         share = self._share or ALONE
@@ -169,7 +168,7 @@ def found_share() -> Share:
 
 
 def _check_share(before: Share) -> None:
-    """Raises StateError if torch.distributed has a rank or world size other than `before`."""
+    """Raises StateError if torch.distributed's rank or world size differs from `before`."""
     joined = _joined_share()
     if joined is not None and joined != before:
         raise StateError(

@@ -1,10 +1,10 @@
 """Transforms that a loader applies to every image. Most work like the torchvision
 transforms of the same name.
 
-The order of the transforms is free, except that Normalize must be last. If a list begins with
+The transforms may be in any order, except that Normalize must be last. If a list begins with
 crops, pads, resizes and flips, only the pixels that they need are decoded. All transforms work on
-8-bit RGB, like torchvision's on uint8 tensors. The random numbers depend only on the seed, the
-epoch, the position in the epoch and the index of the transform in the list, not on the threads.
+8-bit RGB images, as torchvision's transforms do on uint8 tensors. The random numbers depend only on
+the seed, the epoch, the sample's position in the epoch and the transform's index in the list.
 Sizes are ``int`` or ``(height, width)``. Arrays and tensors are accepted instead of numbers and
 lists.
 
@@ -311,7 +311,7 @@ class ColorJitter(Transform):
 class Grayscale(Transform):
     """Sets all channels to trunc(0.2989 red + 0.587 green + 0.114 blue), computed in float32.
 
-    The formula is torchvision's for tensors. Its constants sum to 0.9999, so white becomes 254.
+    torchvision uses this formula for tensors. The constants sum to 0.9999, so white becomes 254.
     num_output_channels: must be 3, because images in a batch have three channels.
     """
 
@@ -407,7 +407,9 @@ def _instead(name: str) -> str:
 
 
 def _owner(transform: object) -> str:
-    """Returns "albumentations", "kornia" or "torchvision" for their transforms, otherwise ""."""
+    """Returns "albumentations", "kornia" or "torchvision" for a transform of this library.
+    Otherwise returns "".
+    """
     module = getattr(transform, "__module__", None)
     owner = module.partition(".")[0] if isinstance(module, str) else ""
     return owner if owner in ("albumentations", "kornia", "torchvision") else ""

@@ -79,7 +79,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
     >>> loader = torch.utils.data.DataLoader(dataset, 256, shuffle=True,
     ...                                      collate_fn=fuelrail.torch.collate)
     >>> for epoch in range(90):
-    ...     dataset.set_epoch(epoch)      # or every epoch has the same crops
+    ...     dataset.set_epoch(epoch)  # otherwise, every epoch has the same crops
     ...     for images, labels in loader:
     ...         loss = criterion(model(images), labels)
 

@@ -95,7 +95,7 @@ class _RecordIter(DataIter):
     def iter_next(self) -> bool:
         """Moves to the next batch.
 
-        Returns True if there is a next batch. At the end of the epoch, returns False until `reset` is
+        Returns True if a next batch exists. At the end of the epoch, returns False until `reset` is
         called.
 
         If Ctrl-C interrupts `augmenter`, the batch is lost. If Ctrl-C interrupts any other part of
@@ -262,9 +262,10 @@ class ImageDetRecordIter(_RecordIter):
     changes the boxes together with the images.
 
     The label of an image is stored in its record or in a list. It is a flat array of numbers: the
-    header width (2 or more), the object width (5 or more), any further header values, and then the
-    values of each object. An object's values are its class, its left, top, right and bottom edges
-    as fractions of the image's sides, and any further values.
+    header and then the objects. The header begins with the header width (the number of values in
+    the header, at least 2) and the object width (the number of values of each object, at least 5).
+    The values of an object are its class, its left, top, right and bottom edges as fractions of the
+    image's width and height, and any further values.
 
     `label[0]` of a batch is a float32 array of shape (batch, numbers per image). Each row contains,
     in this order, the number of channels, the height and the width of the image in `data`, the

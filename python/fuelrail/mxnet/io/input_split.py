@@ -131,7 +131,8 @@ class InputSplit(Closing):
         return self._core.next_record()
 
     def next_chunk(self) -> bytes | None:
-        """Returns the rest of the current chunk, or the next chunk, or None at the end of the part.
+        """Returns the records of the current chunk that have not been read yet. If all have been
+        read, returns the next chunk, or None at the end of the part.
 
         A chunk contains whole records in the format of the file. `records_of` divides it.
         """
@@ -238,7 +239,8 @@ class InputSplit(Closing):
 
 
 class InputSplitShuffle(InputSplit):
-    """Divides the part into sub-parts and reads them in a new order in every pass.
+    """An InputSplit that divides its part into sub-parts and reads these in a new random order in
+    every pass.
 
     >>> from fuelrail.mxnet.io import InputSplitShuffle
     >>> split = InputSplitShuffle.create("train.rec", 0, 4, "recordio", 16, shuffle_seed=7)
@@ -261,7 +263,8 @@ class InputSplitShuffle(InputSplit):
         """Creates an InputSplitShuffle, like dmlc's `InputSplitShuffle::Create`.
 
         type: "text" or "recordio". num_shuffle_parts: the number of sub-parts. shuffle_seed: the
-        seed of the random order in which each pass reads the sub-parts. The other arguments are those of `InputSplit`.
+        seed of the random order in which each pass reads the sub-parts. The other arguments are
+        those of `InputSplit`.
         """
         count = whole("num_shuffle_parts", num_shuffle_parts, least=1)
         return cls(uri, part, nsplit, type, num_shuffle_parts=count, seed=shuffle_seed)

@@ -73,7 +73,8 @@ class ThreadedIter(Closing, Generic[T]):
         until `before_first` is called. If the producer has raised an exception, further calls raise
         it again until `before_first` is called.
 
-        Errors: any exception that the producer raises; StateError in a forked child and after `close`.
+        Errors: any exception that the producer raises; StateError in a forked child and after
+        `close`.
         """
         try:
             return self._shared.take()
@@ -144,7 +145,7 @@ class _Source(Generic[T]):
 
 
 class _Filler(_Source[T]):
-    """Calls a function for each item. The argument is a recycled item to reuse, or None."""
+    """Calls a function for each item, and passes it a recycled item to reuse, or None."""
 
     fills_cells = True
 
