@@ -59,7 +59,7 @@ def bmp(height: int, width: int) -> bytes:
 
 
 BAD = {
-    "scans": (jpeg(SIDE, 490), "process too many blocks"),
+    "scans": (jpeg(SIDE, 490), "contain too many blocks"),
     "jpeg": (jpeg(SIDE, 0)[:300], "one bit for each of the 2765569 blocks"),
     "png": (png(SIDE, SIDE), "deflate expands one byte to at most 1032 bytes"),
     "bmp": (bmp(-SIDE, SIDE), "expected at least 530670054 bytes"),

@@ -96,7 +96,7 @@ def test_cuda_is_refused_where_there_is_none(
     record_file: pathlib.Path, options: dict[str, object]
 ) -> None:
     (option,) = options
-    with pytest.raises(fr.UnsupportedError, match=f"`{option}` needs CUDA.*found torch"):
+    with pytest.raises(fr.UnsupportedError, match=f"`{option}` needs CUDA.*found PyTorch"):
         fr.torch.DataLoader(record_file, 4, transforms=LIST, **options)
 
 
