@@ -15,7 +15,6 @@ target_include_directories(fuelrail_options INTERFACE "${CMAKE_CURRENT_SOURCE_DI
 
 if(FUELRAIL_SANITIZE)
   target_compile_options(fuelrail_options INTERFACE
-    "-fsanitize=${FUELRAIL_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all
-    "$<$<BOOL:$<TARGET_PROPERTY:FUELRAIL_WITHOUT_UBSAN>>:-fno-sanitize=undefined>")
+    "-fsanitize=${FUELRAIL_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(fuelrail_options INTERFACE "-fsanitize=${FUELRAIL_SANITIZE}")
 endif()

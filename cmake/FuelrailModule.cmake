@@ -1,6 +1,6 @@
 # fuelrail_test_options(<target>): what every test program is compiled with. Tests are not optimised (under sanitizers
-# that is four fifths of their compile time) and not checked by UBSan: what they test is. GoogleTest's headers, a third of
-# what is left, are compiled once.
+# that is four fifths of their compile time): what they test is. GoogleTest's headers, a third of what is left, are
+# compiled once.
 if(FUELRAIL_BUILD_TESTS)
   file(WRITE "${PROJECT_BINARY_DIR}/test_headers.cc" "")
   add_library(fuelrail_test_headers OBJECT "${PROJECT_BINARY_DIR}/test_headers.cc")
@@ -14,7 +14,6 @@ function(fuelrail_test_options target)
     target_compile_definitions(${target} PRIVATE FUELRAIL_SANITIZED)
   endif()
   target_compile_options(${target} PRIVATE -O0)
-  set_target_properties(${target} PROPERTIES FUELRAIL_WITHOUT_UBSAN ON)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # sees bounds broken where two std::strings are joined (GCC bug 105329)
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
                            -Wno-stringop-overread)
@@ -78,10 +77,12 @@ endfunction()
 # which also links TEST_LIBRARIES; BENCHMARKS one, `<name>_benchmark`. Without SOURCES the module is headers only.
 # RELEASE_TESTS are tests that need the release build: what they test depends on optimisation or vector code, or sanitizers
 # leave some of it out. Without sanitizers, and beside TESTS, they are a program of their own, `<name>_release_test`.
-# SERIAL_TESTS names those of both whose code runs on one thread: the TSan build leaves them out.
+# SERIAL_TESTS names those of both whose code runs on one thread: the TSan build leaves them out. A conformance suite has
+# threads.
 # TESTS_APART names those of both that are compiled by themselves where sources are compiled as one (CMAKE_UNITY_BUILD),
 # because their helpers have names of other tests' helpers. COLD: under sanitizers the module is not optimised, which takes
-# half the time to compile. FUZZED: fuzz targets are steered by the module's branches. KERNELS are sources that include themselves once for every instruction set.
+# half the time to compile. FUZZED: libFuzzer is steered by the module's branches. KERNELS are sources that include
+# themselves once for every instruction set.
 function(fuelrail_module name)
   cmake_parse_arguments(M "COLD;FUZZED" ""
     "SOURCES;KERNELS;DEPENDS;LIBRARIES;TESTS;RELEASE_TESTS;SERIAL_TESTS;TESTS_APART;TEST_LIBRARIES;BENCHMARKS" ${ARGN})
@@ -114,6 +115,12 @@ function(fuelrail_module name)
     target_link_libraries(fuelrail_${name} INTERFACE ${M_DEPENDS})
   endif()
 
+  foreach(test IN LISTS M_SERIAL_TESTS)
+    file(STRINGS ${test} threaded REGEX "#include (<thread>|\".*_conformance\\.h\")")
+    if(threaded)
+      message(FATAL_ERROR "${name}/${test} is one of SERIAL_TESTS, and has threads: ${threaded}")
+    endif()
+  endforeach()
   if(M_SERIAL_TESTS AND FUELRAIL_SANITIZE STREQUAL "thread")
     list(REMOVE_ITEM M_TESTS ${M_SERIAL_TESTS})
     list(REMOVE_ITEM M_RELEASE_TESTS ${M_SERIAL_TESTS})

@@ -54,8 +54,8 @@ std::vector<Way> ways() {
   return all;
 }
 
-// All ways, each of them first in one of four rounds: the first may read for the others too, into a
-// cache below this machine's, such as a virtual disk's.
+// All ways, rotated by `round`: the first one of a round may read for the others too, into a cache
+// below this machine's, such as a virtual disk's.
 std::vector<std::reference_wrapper<Way>> turns(std::vector<Way>& all, int round) {
   std::vector<std::reference_wrapper<Way>> order(all.begin(), all.end());
   std::rotate(order.begin(), order.begin() + round % static_cast<int>(all.size()), order.end());
@@ -142,7 +142,7 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "usage: fuelrail_cold_reads FILE.rec [ROUNDS]\n");
     return 2;
   }
-  const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 5;
+  const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 8;  // two for each way to begin
   const auto container = open_container(argv[1]);
   for (const size_t depth : {1, 4, 16, 64, 256}) {
     std::vector<Way> all = ways();

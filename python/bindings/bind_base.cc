@@ -128,7 +128,7 @@ void bind_base(nb::module_& module) {
              "if none is similar.");
   module.def("process_ends", &process_ends,
              "Called when the process exits. From then on, all loaders share one timeout for "
-             "closing, so that storage that hangs delays the exit only once.");
+             "closing. Without this, each loader would wait for hanging storage in turn.");
   module.def("default_threads", &default_threads,
              "Returns the default number of a loader's threads.");
 }

@@ -181,8 +181,7 @@ void bind_container(nb::module_& module) {
           "place", [](const Record& self) { return place_tuple(self.place); },
           "Path of the record's file, and the record's index and byte offset in the file.");
 
-  nb::class_<ContainerHandle>(module, "Container",
-                              "A dataset, as a sequence of records from one or more files.")
+  nb::class_<ContainerHandle>(module, "Container", "A sequence of records from one or more files.")
       .def("__len__", [](const ContainerHandle& self) { return self.container->size(); })
       .def("read", read, nb::arg("index"), "Reads and checks the record at `index`.")
       .def(

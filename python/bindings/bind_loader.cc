@@ -121,7 +121,7 @@ class LoaderHandle : public CoreHandle<Loader> {
     return said_->take();
   }
   // `feed` appends a batch to the order, `end_feed` ends the order. `reserve` allows batches of up
-  // to `rows` rows and restarts the feed.
+  // to `rows` rows; it discards the batches fed so far and increases `feeds`.
   void feed(std::vector<uint64_t> records, bool ends_epoch) {
     call([&] { current_feed()->push({std::move(records), ends_epoch}); });
   }
@@ -131,8 +131,7 @@ class LoaderHandle : public CoreHandle<Loader> {
   void reserve(size_t rows) {
     call([this, rows] { core_->reserve(rows); });
   }
-  // The number of times that the feed has started. When it changes, the feed must continue from
-  // `progress`.
+  // Increases when fed batches are discarded. The caller must then feed again from `progress`.
   uint64_t feeds() {
     return call([this] {
       const std::lock_guard lock(feed_mutex_);
@@ -345,18 +344,18 @@ void bind_loader(nb::module_& module) {
            nb::arg("weights").none(), nb::arg("fed"), nb::arg("rank"), nb::arg("world_size"),
            nb::arg("transforms"), nb::arg("fields") = ImageOptions{}.fields)
       .def("begin", &LoaderHandle::begin,
-           "Begins the next epoch. Returns a number that `next` requires as `turn`.")
+           "Begins the next epoch. Returns a number that the caller must pass to `next` as `turn`.")
       .def("next", &LoaderHandle::next, nb::arg("turn"), nb::arg("taken"),
            "Appends the next batch, a tuple of columns, to the list `taken`. Returns False at the "
-           "end of the epoch. A ragged column is a list with one item per row. The batch is not "
-           "returned, because it would be lost if a signal handler raised an exception.")
+           "end of the epoch. A ragged column is a list with one item per row. The list keeps the "
+           "batch even if a signal handler raises an exception.")
       .def("set_epoch", &LoaderHandle::set_epoch, nb::arg("epoch"))
       .def("state", &LoaderHandle::state,
            "Returns the state from which the loader can resume, as JSON.")
       .def("restore", &LoaderHandle::restore, nb::arg("json"))
       .def("reshard", &LoaderHandle::reshard, nb::arg("rank"), nb::arg("world_size"),
-           "Changes the rank and the world size from the next batch on. If batches were passed to "
-           "`feed`, discards them and increases `feeds`.")
+           "Changes the rank and the world size from the next batch on. Discards all batches that "
+           "were passed to `feed`. If batches were discarded, `feeds` increases.")
       .def("at_end", &LoaderHandle::at_end,
            "Returns whether the next call of `next` ends the epoch.")
       .def("size", &LoaderHandle::size,
@@ -369,8 +368,8 @@ void bind_loader(nb::module_& module) {
            "another process'.")
       .def("bad_records", &LoaderHandle::bad_records, nb::arg("since"))
       .def("feed", &LoaderHandle::feed, nb::arg("records"), nb::arg("ends_epoch"),
-           "Passes the next batch of a user's sampler to the core. `records` are the indices of "
-           "its records. `ends_epoch` is True for the last batch of an epoch.")
+           "Passes the next batch of a user's sampler to the core. `records` contains the record "
+           "indices of the batch. `ends_epoch` is True for the last batch of an epoch.")
       .def("end_feed", &LoaderHandle::end_feed,
            "Tells the core that no more calls of `feed` follow.")
       .def("feeds", &LoaderHandle::feeds,

@@ -13,7 +13,7 @@ static void bind_bad_record(nb::module_& module) {
       .def_ro("epoch", &BadRecord::epoch, "Epoch in which the sample was first skipped.")
       .def_ro(
           "position", &BadRecord::position,
-          "Position in the epoch at which the sample was first skipped, counted over all ranks.")
+          "Global position (over all ranks) in the epoch at which the sample was first skipped.")
       .def_ro("times", &BadRecord::times, "Number of times that the sample was skipped.")
       .def_prop_ro(
           "error", [](const BadRecord& self) { return printable(self.error); },

@@ -25,7 +25,7 @@ def suggest(given: str, known: Sequence[str]) -> str:
 
 def process_ends() -> None:
     """
-    Called when the process exits. From then on, all loaders share one timeout for closing, so that storage that hangs delays the exit only once.
+    Called when the process exits. From then on, all loaders share one timeout for closing. Without this, each loader would wait for hanging storage in turn.
     """
 
 def default_threads() -> int:
@@ -101,7 +101,7 @@ class Record:
         """
 
 class Container:
-    """A dataset, as a sequence of records from one or more files."""
+    """A sequence of records from one or more files."""
 
     def __len__(self) -> int: ...
 
@@ -267,7 +267,7 @@ class BadRecord:
     @property
     def position(self) -> int:
         """
-        Position in the epoch at which the sample was first skipped, counted over all ranks.
+        Global position (over all ranks) in the epoch at which the sample was first skipped.
         """
 
     @property
@@ -378,12 +378,12 @@ class Loader:
 
     def begin(self) -> int:
         """
-        Begins the next epoch. Returns a number that `next` requires as `turn`.
+        Begins the next epoch. Returns a number that the caller must pass to `next` as `turn`.
         """
 
     def next(self, turn: int, taken: list[tuple[Array | list[Array] | list[bytes], ...]]) -> bool:
         """
-        Appends the next batch, a tuple of columns, to the list `taken`. Returns False at the end of the epoch. A ragged column is a list with one item per row. The batch is not returned, because it would be lost if a signal handler raised an exception.
+        Appends the next batch, a tuple of columns, to the list `taken`. Returns False at the end of the epoch. A ragged column is a list with one item per row. The list keeps the batch even if a signal handler raises an exception.
         """
 
     def set_epoch(self, epoch: int) -> None: ...
@@ -395,7 +395,7 @@ class Loader:
 
     def reshard(self, rank: int, world_size: int) -> None:
         """
-        Changes the rank and the world size from the next batch on. If batches were passed to `feed`, discards them and increases `feeds`.
+        Changes the rank and the world size from the next batch on. Discards all batches that were passed to `feed`. If batches were discarded, `feeds` increases.
         """
 
     def at_end(self) -> bool:
@@ -420,7 +420,7 @@ class Loader:
 
     def feed(self, records: Sequence[int], ends_epoch: bool) -> None:
         """
-        Passes the next batch of a user's sampler to the core. `records` are the indices of its records. `ends_epoch` is True for the last batch of an epoch.
+        Passes the next batch of a user's sampler to the core. `records` contains the record indices of the batch. `ends_epoch` is True for the last batch of an epoch.
         """
 
     def end_feed(self) -> None:

@@ -42,15 +42,16 @@ def convert(
         conversion stops and leaves no file. False shows nothing. Default: None, which shows a
         progress line on standard error if standard error is a terminal.
 
-    If `schema` is not given, the records are copied unchanged and in order, and the source's
-    checksums, if any, are verified. The class names in the source's sidecar and the keys in its
-    index are kept. Therefore, converting a `.rec` file to `.ffr` and back gives the same `.rec` and
-    `.idx` files. Memory use: the size of the longest record, plus 20 bytes for each record.
+    If `schema` is not given, the records are copied unchanged and in order. If the source has
+    checksums, they are verified. The output keeps the class names in the source's sidecar and the
+    keys in the source's index. Therefore, converting a `.rec` file to `.ffr` and back gives the
+    same `.rec` and `.idx` files. Memory use: the size of the longest record, plus 20 bytes per
+    record.
 
     The output appears under its name only when it is complete. Errors: InvalidArgumentError and
-    ArgumentTypeError for invalid names, schemas and options; NotFoundError; IoError; CorruptError
-    and TruncatedError for a damaged source; UnsupportedError if the index does not have one integer
-    key for each record, or if a record is too long for the output's format.
+    ArgumentTypeError for invalid arguments; NotFoundError; IoError; CorruptError and
+    TruncatedError for a damaged source; UnsupportedError if the index does not have one integer key
+    for each record, or if a record is too long for the output's format.
     """
     names = (file_name("`source`", source), file_name("`output`", output))
     kind = "" if schema is None else text("schema", schema)

@@ -208,7 +208,7 @@ class Dataset:
 
     @property
     def container(self) -> _core.Container:
-        """The object of the C++ core that this dataset wraps."""
+        """The C++ object that this dataset wraps."""
         return self._container
 
     @property
@@ -464,7 +464,7 @@ def _is_iterable(value: object) -> bool:
 def _reopen(
     path: str, fingerprint: str, schema: str, root: str, ignored: bool, classes: tuple[str, ...]
 ) -> Dataset:
-    """Opens a pickled dataset again, without repeating the warnings."""
+    """Opens the files of a pickled dataset again, without issuing warnings."""
     data = _open_path(path, [], schema, root, ignored, classes)
     if data.fingerprint != fingerprint:
         raise CorruptError(

@@ -46,11 +46,11 @@ class Framework(Generic[Element]):
         raise NotImplementedError
 
     def place(self, columns: list[Any]) -> list[Any]:
-        """Moves columns to the user's device or pinned memory. By default, returns them as is."""
+        """Moves columns to the user's device or pinned memory. This class returns them as is."""
         return columns
 
     def columns(self, columns: Sequence[NativeColumn], is_image: Sequence[bool]) -> list[Any]:
-        """Converts each array with `column`, including the arrays of ragged columns (lists)."""
+        """Applies the method `column` to each array. A ragged column is a list of arrays."""
         return [
             self._rows(column, image) if isinstance(column, list) else self.column(column, image)
             for column, image in zip(columns, is_image, strict=True)

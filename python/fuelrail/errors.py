@@ -38,8 +38,8 @@ class Error(Exception):
     found <f>. <remedy>.`` Each part is also an attribute. Unknown parts are None and
     do not appear in the text.
 
-    When torch's DataLoader passes on an error from a worker process, the error has only the part
-    `failure`. This part contains the original text and the traceback, with their line breaks.
+    If torch's DataLoader re-raises an error from a worker process, only the part `failure` is set.
+    `failure` then contains the original text and the traceback, with line breaks.
     """
 
     failure: str
@@ -145,8 +145,8 @@ def warn_user(text: str) -> None:
 
 
 class CoreWarnings(list[str]):
-    """Collects the core's warnings inside a `with` block, and issues them when the block ends. An
-    exception that the block raises is not replaced by a warning that a filter turns into an error.
+    """Collects the core's warnings inside a `with` block, and issues them when the block ends. If
+    the block raises an exception, warnings that a filter turns into errors do not replace it.
     """
 
     def __enter__(self) -> CoreWarnings:

@@ -1,4 +1,4 @@
-"""Reads indices from a user's `sampler` or `batch_sampler`, and saves and restores its state."""
+"""Reads indices from a user's sampler, and saves and restores the sampler's state."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ class FedOrder:
     """Reads the user's `sampler` or `batch_sampler`, and passes its batches of indices to the core.
 
     A thread that requests a batch first reads up to `prefetch` + 1 batches ahead from the sampler,
-    and then waits for the requested batch. Therefore no Python code runs on the core's threads, the
-    sampler uses global random generators at the same points in every run, and Ctrl-C can interrupt
-    the sampler.
+    and then waits for the requested batch. Therefore:
+    - No Python code runs on the core's threads.
+    - With a seeded global random generator, a sampler draws the same numbers in every run.
+    - Ctrl-C can interrupt the sampler.
     """
 
     def __init__(
@@ -136,9 +137,8 @@ class FedOrder:
             return self._done if core.at_end() else self._batches
 
     def reshard(self, core: _core.Loader, rank: int, world_size: int) -> None:
-        """Changes the rank and the world size, here and in the core. Errors: the errors of
-        `check_state` if a restored state does not allow this world size. After an error, nothing
-        has changed.
+        """Changes the rank and the world size. Errors: the errors of `check_state` if a restored
+        state does not allow this world size. An error leaves everything unchanged.
         """
         with self._own_lock():
             before = self._same["world_size"]
@@ -185,7 +185,7 @@ class FedOrder:
         """Stores `said`, a state that `check_state` returned. Issues a FuelrailWarning if the
         sampler may be unable to resume.
 
-        at: the epoch and position at which the state applies, as `core.progress()` returns them.
+        at: the value of `core.progress()` at which the loader resumes from this state.
         """
         if said["batches"] > 0 and "state" not in said and not _repeats(self._source):
             warn_user(
@@ -204,7 +204,7 @@ class FedOrder:
         return self._lock
 
     def _count(self, core: _core.Loader, taken: list[tuple[NativeColumn, ...]]) -> None:
-        """Counts the batch that the core has just returned, or the error that it raised instead."""
+        """Removes the first batch from `_ahead` if the core has returned it or failed on it."""
         # An error leaves `taken` empty but advances the progress. A batch without rows does not
         # advance the progress. `_before` is None if the result was already counted.
         if self._before is None or (not taken and core.progress() == self._before):
@@ -377,7 +377,7 @@ class FedOrder:
 
 
 def _repeats(source: object) -> bool:
-    """Returns whether the sampler `source` yields the same indices again for the same epoch."""
+    """Returns whether reading `source` twice for the same epoch yields the same indices."""
     if isinstance(source, Sequence) or hasattr(source, "tolist") or hasattr(source, "set_epoch"):
         return True
     inner = getattr(source, "sampler", None)

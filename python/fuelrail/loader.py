@@ -260,7 +260,8 @@ class BaseLoader(Closing, Generic[Element]):
 
     @property
     def batches_done(self) -> int:
-        """Number of finished batches in the current epoch: `len(loader)` - `batches_left`.
+        """Number of finished batches in the current epoch. If the loader has a length, this is
+        `len(loader)` - `batches_left`.
 
         A progress bar that gets this number as `initial` ends at 100 %, even if the loader was
         restored with a different batch size:

@@ -87,8 +87,9 @@ def pack(
         with a dot are skipped. Each line of a `.lst` file has an id, labels and a path, separated
         by tabs. The first row of a `.csv` or `.tsv` file names the columns, which must include
         `path` and `label`; the ids are the row numbers. The labels of a list are numbers or class
-        names. Without `classes`, they are class names if the first label is not a number. With
-        `classes`, they are class names if any label is not a number or is one of `classes`.
+        names. If `classes` is not given, they are class names if the first label is not a number.
+        If `classes` is given, they are class names if at least one label is in `classes` or is not
+        a number.
     output: the file to write. `X.rec` is a RecordIO file, with the index `X.idx` and the sidecar
         `X.rec.frx` beside it. `X.ffr` is an FFRecord file of the same records, with the sidecar
         `X.ffr.frx` beside it. With `split`, each part is a file: X_<name>.rec or X_<name>.ffr.

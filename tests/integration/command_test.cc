@@ -101,7 +101,7 @@ TEST_F(CommandTest, cat_writes_the_images_bytes) {
   EXPECT_EQ(run_command({"cat", rec(), "-2", "-o", out("5.jpg")}).code, 0);
   EXPECT_EQ(file_contents(out("5.jpg")), image);
   EXPECT_EQ(run_command({"cat", rec(), "5", "--raw"}).out.substr(24), image);
-  EXPECT_EQ(run_command({"cat", rec(), "4:6", "-o", out("some")}).code, 0);
+  EXPECT_EQ(run_command({"cat", rec(), "4:6", "5:6", "-o", out("some")}).code, 0);
   EXPECT_THAT(names_in(out("some")), ElementsAre("4.jpg", "5.jpg"));
   EXPECT_EQ(file_contents(out("some/5.jpg")), image);
   const std::string sidecar = file_contents(rec() + ".frx");

@@ -1,4 +1,4 @@
-"""Packs a folder into one FFRecord file, and reads the packed files."""
+"""Packs a folder into one FFRecord file, and reads files from it."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _PICKLE_PROTOCOL = 4  # the protocol that FFRecord uses on the Python versions i
 
 
 def pack_folder(folder: Path, out_file: Path, verbose: bool = False) -> None:
-    """Packs all files in a folder and its subfolders into one `.ffr` file, which `PackedFolder`
-    reads.
+    """Packs all files in a folder and its subfolders into one `.ffr` file. Read this file with
+    `PackedFolder`.
 
     Each file becomes one record. Folders are searched depth-first, and their entries are sorted by
     name. Links are followed. Large files are read in pieces to save memory.
@@ -151,8 +151,8 @@ class PackedFolder(Closing):
     def __init__(self, ffr_file: Names, check_data: bool = True) -> None:
         """Opens a packed folder and reads the names of its files.
 
-        ffr_file: the `.ffr` file, or a list of files, as for `FileReader`. If it is a list, the
-        last record of the last file must contain the names.
+        ffr_file: the `.ffr` file, or a list of files, as for `FileReader`. In a list, the last
+        record of the last file must contain the names.
         check_data: verify checksums. Default: True.
 
         Errors: the errors of `FileReader`; CorruptFileError (also a ValueError and a RuntimeError)

@@ -272,7 +272,7 @@ class MXIndexedRecordIO(MXRecordIO):
         """Opens the file and its index.
 
         idx_path: the path of the index. uri, flag: as for MXRecordIO. key_type: a function that
-        converts a text from the index, or the argument `idx` of `write_idx`, to a key.
+        returns the key for a string from the index, or for the `idx` passed to `write_idx`.
 
         Errors: as for MXRecordIO; CorruptError for an invalid line of the index; TruncatedError
         if the sidecar `X.rec.frx` lists more records than the index.
@@ -360,6 +360,7 @@ class MXIndexedRecordIO(MXRecordIO):
         raise UnknownKeyError(
             "the key does not exist in the index",
             path=self.idx_path,
+            expected=f"one of the keys in the index (count: {len(self.idx)})",
             found=typed(idx),
             remedy="Use a key from `keys`; every key has the type `key_type`",
         )

@@ -17,8 +17,7 @@ using Warn = std::function<void(const std::string& text)>;
 // was interrupted"; exceptions that it throws are passed on. Default: always continue.
 using KeepGoing = std::function<bool()>;
 
-// Throws the StateError of work that the caller has stopped. `uri`: the file that is being worked
-// on.
+// Throws the StateError of work that the caller has stopped. `uri`: the file in work.
 [[noreturn]] inline void throw_interrupted(const std::string& uri = {}) {
   throw StateError("the work was interrupted", {.path = uri});
 }

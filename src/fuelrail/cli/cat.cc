@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,8 +84,8 @@ class ContentReader {
 void write_file(ContentReader& reader, uint64_t i, const Content& content, const std::string& uri,
                 bool overwrite) {
   check_other_file(reader.path_of(i), uri);
-  if (!overwrite && file_system_for(uri).stat(uri)) throw_existing(uri);
   const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
+  if (!overwrite && is_file(uri)) throw_existing(uri);
   reader.give(i, content, [&sink](Bytes bytes) { sink->write(bytes); });
   sink->commit();
 }
@@ -106,8 +107,10 @@ std::vector<uint64_t> records_of(const std::vector<std::string>& ranges, uint64_
 void write_to_folder(ContentReader& reader, const std::vector<uint64_t>& records,
                      const std::string& folder, bool overwrite) {
   file_system_for(folder).make_directory(folder);
+  std::set<uint64_t> written;  // ranges may overlap
   for (const uint64_t i : records) {
     throw_if_interrupted();
+    if (!written.insert(i).second) continue;
     const Content content = reader.read(i);
     write_file(reader, i, content, join_uri(folder, fmt::format("{}{}", i, content.extension)),
                overwrite);
@@ -139,6 +142,8 @@ int run(const CatArguments& arguments, Console& console) {
 constexpr const char* kCatFooter = R"(
 Opaque records of more than 32 MiB are written piece by piece, so a wrong checksum is found only
 after the last piece. In that case the exit code is 1, and no output file is created.
+
+With several records, an error or Ctrl-C leaves the files of the records before it.
 
 Examples:
   fuelrail cat train.{1} 7 > 7.jpg

@@ -76,13 +76,11 @@ class Verification {
     }
     if (!format.damage_hides_rest) {
       throw InvalidArgumentError(
-          fmt::format(
-              "--recover does not apply to {} files, because a damaged record does not hide "
-              "other records",
-              format.name),
-          {.path = dataset.uri,
-           .remedy = "Omit --recover: every record is checked, even if others are damaged. " +
-                     recovery_of(dataset.uri)});
+          fmt::format("--recover does not apply to {} files, because every record is checked even "
+                      "if others "
+                      "are damaged",
+                      format.name),
+          {.path = dataset.uri, .remedy = "Omit --recover. " + recovery_of(dataset.uri)});
     }
     check_schema(dataset.uri, dataset.schema, &format);
     const auto report = [this](const Damage& damage) {

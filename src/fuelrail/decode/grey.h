@@ -30,7 +30,7 @@ inline void put_pixel(uint8_t red, uint8_t green, uint8_t blue, uint8_t alpha, i
 
 [[noreturn]] inline void refuse_alpha() {
   throw UnsupportedError("the image has no alpha channel, so it cannot be decoded to four channels",
-                         {.remedy = "Decode it to three channels or one"});
+                         {.remedy = "Decode the image to one or three channels"});
 }
 
 }  // namespace fuelrail

@@ -76,7 +76,7 @@ void encode_jpeg(ConstImageView image, int quality, std::vector<std::byte>& out)
   if (image.height > JPEG_MAX_DIMENSION || image.width > JPEG_MAX_DIMENSION) {
     throw UnsupportedError(
         "the image is too large for JPEG",
-        {.expected = fmt::format("height and width of at most {} pixels", JPEG_MAX_DIMENSION),
+        {.expected = fmt::format("a height and width of at most {} pixels", JPEG_MAX_DIMENSION),
          .found = fmt::format("{} x {} (height x width)", image.height, image.width),
          .remedy = "Resize the image"});
   }

@@ -211,7 +211,7 @@ void write_det_row(int64_t channels, Size used, std::span<const float> label, fl
         "`label_pad_width` is smaller than the record's label",
         {.expected = fmt::format("at least {}", label.size()),
          .found = fmt::format("{}", row.size() - kDetRowPrefix),
-         .remedy = "Set label_pad_width to 0, which pads to the longest label"});
+         .remedy = "Set label_pad_width to 0 to pad all labels to the length of the longest one"});
   }
   row[0] = static_cast<float>(channels);
   row[1] = static_cast<float>(used.height);

@@ -339,7 +339,7 @@ TEST(DetRow, has_channels_size_and_length_in_front_and_padding_behind) {
               write_det_row(3, {1, 1}, label, -1, std::span(row).first(10));
             }),
             "`label_pad_width` is smaller than the record's label: expected at least 7, found 6. "
-            "Set label_pad_width to 0, which pads to the longest label.");
+            "Set label_pad_width to 0 to pad all labels to the length of the longest one.");
 }
 
 TEST(DetOptions, refusal_names_the_parameter) {

@@ -89,7 +89,7 @@ class ImageFinder {
           "folders are nested too deeply",
           {.path = folder,
            .expected = fmt::format("at most {} levels below the root", kMaxDepth),
-           .remedy = "Look for a link that points to a folder above it, and remove the link"});
+           .remedy = "Look for a link to a parent folder, and remove that link"});
     }
     check_keep_going(options_.keep_going, root_);
     std::vector<std::string> folders_below;

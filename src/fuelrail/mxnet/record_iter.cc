@@ -90,9 +90,11 @@ size_t label_numbers(const RecordWork& work, const OpenOptions& open) {
   const auto wanted =
       static_cast<uint64_t>(std::max<int64_t>(0, options.detection->label_pad_width));
   if (wanted > 0 && wanted < longest) {
-    throw InvalidArgumentError("`label_pad_width` is smaller than the longest label",
-                               {.expected = fmt::format("at least {}, or 0", longest),
-                                .found = fmt::format("{}", wanted)});
+    throw InvalidArgumentError(
+        "`label_pad_width` is smaller than the longest label",
+        {.expected = fmt::format("at least {}", longest),
+         .found = fmt::format("{}", wanted),
+         .remedy = "Set label_pad_width to 0 to pad all labels to the length of the longest one"});
   }
   return kDetRowPrefix + static_cast<size_t>(std::max<uint64_t>(wanted, longest));
 }

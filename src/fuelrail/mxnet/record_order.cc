@@ -104,8 +104,8 @@ RecordOrder::RecordOrder(std::shared_ptr<const RecordFiles> files,
          .found = fmt::format("part_index {}, num_parts {}, total number of records {}",
                               options_.part_index, options_.num_parts, files_->size()),
          .remedy = options_.indexed ? "Use fewer parts"
-                                    : "Use fewer parts, or give `path_imgidx` so that parts have "
-                                      "equal numbers of records instead of bytes"});
+                                    : "Use fewer parts, or give `path_imgidx` to divide the files "
+                                      "by number of records instead of bytes"});
   }
 }
 

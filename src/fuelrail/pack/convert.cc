@@ -31,7 +31,7 @@ void check_formats(const std::string& source, const std::string& output, bool ha
       {.path = output,
        .expected = "an output of a different format",
        .found = std::string(to.extension),
-       .remedy = "Copy the file and the files beside it (index, sidecar) instead"});
+       .remedy = "Copy the source and its companion files (index, sidecar) instead"});
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ void check_order(const OrderOptions& order, uint64_t records) {
   if (order.shuffle != Shuffle::kNone) {
     throw InvalidArgumentError(
         "`weights` cannot be combined with `shuffle`",
-        {.found = "the shuffle '" + to_string(order.shuffle) + "'",
-         .remedy = "Omit `shuffle`, because records drawn by weight are in random order"});
+        {.found = "shuffle '" + to_string(order.shuffle) + "'",
+         .remedy = "Omit `shuffle`; records drawn by weight are already in random order"});
   }
   if (order.weights->size() != records) {
     throw InvalidArgumentError(

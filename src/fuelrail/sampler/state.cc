@@ -105,7 +105,7 @@ State parse_state(const std::string& text) {
   if (version == 0 || version > kStateVersion) {
     throw InvalidArgumentError(
         "the state's 'version' is not supported",
-        {.expected = fmt::format("a version up to {}", kStateVersion),
+        {.expected = fmt::to_string(kStateVersion),
          .found = fmt::to_string(version),
          .remedy = "Restore the state with the fuelrail version that wrote it, or a newer one"});
   }

@@ -122,7 +122,7 @@ TEST(State, a_number_that_does_not_fit_is_named) {
 
 TEST(State, another_version_is_refused) {
   EXPECT_EQ(refusal(with("\"version\":1", "\"version\":2")),
-            "the state's 'version' is not supported: expected a version up to 1, found 2. Restore "
+            "the state's 'version' is not supported: expected 1, found 2. Restore "
             "the state "
             "with the fuelrail version that wrote it, or a newer one.");
   EXPECT_THAT(refusal(with("\"version\":1", "\"version\":0")), HasSubstr("'version'"));

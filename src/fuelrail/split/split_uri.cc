@@ -149,7 +149,7 @@ class ItemFiles {
             {.path = level.front().uri,
              .expected = fmt::format("at most {} levels and {} directories in all",
                                      kMaxDirectoryDepth, kMaxDirectories),
-             .remedy = "Look for a link that points to a directory above it, and remove the link"});
+             .remedy = "Look for a link to a parent directory, and remove that link"});
       }
       std::vector<FileInfo> below;
       for (const FileInfo& listed : level) {

@@ -233,7 +233,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Resumes the next epoch at the step where `state` was saved. Later epochs are complete.
+        """Makes the next epoch start at the step where `state` was saved. Later epochs start at their
+        first batch.
 
         When the next epoch starts, the random generators (see `state_dict`) are reset to their
         saved states, and persistent workers are restarted. The sampler then draws the skipped
@@ -336,7 +337,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             raise ArgumentTypeError(
                 "the number of batches in an epoch is unknown, because the dataset or its sampler "
                 "has no length",
-                remedy="Define `__len__`, or count and skip samples in the dataset",
+                remedy="Define `__len__` in the dataset or sampler. Alternatively, let the dataset itself "
+                "skip the samples that it returned before",
             ) from None
 
     def _begin(self) -> _Begin:

@@ -174,7 +174,7 @@ std::vector<std::byte> read_last_record(const Source& source, const RecordTable&
   check_mark(begin_of_last(source, table));
   if (table.length(last) > kDefaultMaxRecordBytes) {
     throw CorruptError(
-        "the packed folder's last record, which holds its names, is too long",
+        "the packed folder's last record, which holds the file names, is too long",
         {.expected = fmt::format("at most {} bytes", kDefaultMaxRecordBytes),
          .found = fmt::format("{}", table.length(last)),
          .remedy = "Restore the file, or open it without a schema to read its records"});

@@ -78,7 +78,7 @@ class ClassScan {
           {.path = uri_,
            .expected = fmt::format("at most {} levels below a class folder", kMaxDepth),
            .found = path,
-           .remedy = "Look for a link that points to a folder above it, and remove the link"});
+           .remedy = "Look for a link to a parent folder, and remove that link"});
     }
     Folder folder{.path = path, .files = {}};
     std::vector<std::string> below;
@@ -267,11 +267,9 @@ class Scan {
     if (unknown.size() > kMostFolders) {
       found += fmt::format(" and {} more", unknown.size() - kMostFolders);
     }
-    throw InvalidArgumentError(fmt::format("the folder '{}' is not one of the classes", unknown[0]),
-                               {.path = root_,
-                                .expected = "one of the given class names",
-                                .found = std::move(found),
-                                .remedy = table.remedy_for(unknown[0])});
+    throw InvalidArgumentError(
+        fmt::format("the folder '{}' is not one of the classes", unknown[0]),
+        {.path = root_, .found = std::move(found), .remedy = table.remedy_for(unknown[0])});
   }
 
   // Describes the content of a folder without class folders.

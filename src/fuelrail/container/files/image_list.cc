@@ -189,9 +189,7 @@ void ImageList::refuse_unknown(const std::vector<std::string_view>& unknown,
     found += fmt::format(" and {} more", unknown.size() - kMostListed);
   }
   refuse_line(uri, names_.at(first).first_line, "the label is not one of the classes",
-              {.expected = "one of the given class names",
-               .found = std::move(found),
-               .remedy = table.remedy_for(first)});
+              {.found = std::move(found), .remedy = table.remedy_for(first)});
 }
 
 void ImageList::check_numbers(const std::string& uri) const {

@@ -141,10 +141,12 @@ void check_complete(uint64_t entries, const Source& data, const std::string& uri
 void check_index_key(std::string_view key, const std::string& uri) {
   if (key.empty() || strip(key) != key || key.find_first_of("\t\r\n") != key.npos ||
       key.size() > kMaxIndexLineBytes / 2) {
-    throw InvalidArgumentError("the index key is invalid",
-                               {.path = uri,
-                                .expected = "text without TABs, line ends, or spaces around it",
-                                .found = fmt::format("{:?}", key.substr(0, 60))});
+    throw InvalidArgumentError(
+        "the index key is invalid",
+        {.path = uri,
+         .expected = "text that is not empty or long, has no TAB or line end, and does "
+                     "not start or end with a space",
+         .found = fmt::format("{:?}", key.substr(0, 60))});
   }
 }
 

@@ -109,8 +109,9 @@ void check_shape(const BmpHeader& header, uint32_t compression) {
   if (!fits) {
     throw UnsupportedError(
         "the BMP's compression is not supported",
-        {.expected = "none, RLE4 (4 bits), RLE8 (8 bits) or bit fields (16 bits or more)",
-         .found = fmt::format("compression {}, bits per pixel: {}", compression, header.bits)});
+        {.expected = "no compression, RLE4 with 4 bits per pixel, RLE8 with 8, or bit fields with "
+                     "16 or more",
+         .found = fmt::format("compression {} with {} bits per pixel", compression, header.bits)});
   }
 }
 

@@ -417,8 +417,8 @@ class JpegDecoder final : public Decoder {
     throw TruncatedError(
         fmt::format("the JPEG ends at byte {} of the image, before the end of the requested rows",
                     job.encoded.bytes.size()),
-        {.expected = fmt::format("at least {} bytes (at least one bit for each of the {} blocks)",
-                                 blocks / 8, blocks)});
+        {.expected = fmt::format("at least {} bytes ({} blocks, at least 1 bit each)", blocks / 8,
+                                 blocks)});
   }
 
   // Limits the scans of a progressive JPEG; a sequential JPEG has bits for each block of each scan.

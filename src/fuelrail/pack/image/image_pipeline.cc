@@ -84,10 +84,11 @@ bool needs_description(const EncodedImage& encoded) {
 Bytes bytes_to_store(const EncodedImage& encoded) {
   if (!needs_description(encoded)) return encoded.bytes;
   throw UnsupportedError(
-      "decoding the image needs parameters from its file, which a record cannot store",
+      "the image cannot be decoded without parameters from its file, and a record cannot store "
+      "them",
       {.expected = "an image that can be decoded from its own bytes",
        .found = std::string(encoded.codec->format->title),
-       .remedy = "Encode the image again, as JPEG or PNG"});
+       .remedy = "Convert the image to JPEG or PNG"});
 }
 
 struct ImagePipeline::Impl {

@@ -40,10 +40,10 @@ Plan alpha_plan(const Plan& plan) {
   std::erase_if(moves.pixel_steps, [](const auto& step) {
     if (std::holds_alternative<CustomStep>(step)) {
       throw UnsupportedError(
-          "custom pixel stages do not support alpha",
+          "a user-defined stage cannot process alpha",
           {.expected = "1 or 3 channels",
            .found = "4",
-           .remedy = "Drop alpha (color=1), or use a pixel function instead of the stage"});
+           .remedy = "Drop alpha (color=1), or replace the stage with a PixelFunction"});
     }
     return std::holds_alternative<ColorStep>(step);
   });
