@@ -99,7 +99,7 @@ TEST(ImageList, words_are_numbered_by_the_given_classes) {
   EXPECT_THAT(images.labels(0), ElementsAre(2.0f));
   EXPECT_EQ(complaint_about("0\tdog\ta\n1\tdgo\tb\n2\tdgo\tc\n", rules),
             "train.lst: line 2: the label is not one of the classes: found 'dgo'. "
-            " Did you mean 'dog'?");
+            "Did you mean 'dog'?");
 }
 
 TEST(ImageList, numbers_are_numbers_of_the_given_classes) {
