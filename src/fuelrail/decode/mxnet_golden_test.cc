@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -12,15 +10,13 @@
 #include "fuelrail/decode/orientation.h"
 #include "fuelrail/decode/tiff/tiff_decoder.h"
 #include "fuelrail/testing/crop_job.h"
+#include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail {
 namespace {
 
 std::string golden_file(const std::string& name) {
-  std::ifstream file(std::string(FUELRAIL_SOURCE_DIR) + "/tests/golden/mxnet/" + name,
-                     std::ios::binary);
-  EXPECT_TRUE(file) << name;
-  return {std::istreambuf_iterator<char>(file), {}};
+  return file_contents(std::string(FUELRAIL_SOURCE_DIR) + "/tests/golden/mxnet/" + name);
 }
 
 struct Line {

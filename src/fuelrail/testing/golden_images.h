@@ -1,8 +1,6 @@
 // The golden images of tests/golden/images, with their pixels as decoded by Pillow.
 #pragma once
 
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -10,6 +8,7 @@
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail::testing {
 
@@ -26,10 +25,7 @@ struct GoldenImage {
 };
 
 inline std::string read_golden_image_file(const std::string& name) {
-  std::ifstream file(std::string(FUELRAIL_SOURCE_DIR) + "/tests/golden/images/" + name,
-                     std::ios::binary);
-  if (!file) throw std::runtime_error("no golden file " + name);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return file_contents(std::string(FUELRAIL_SOURCE_DIR) + "/tests/golden/images/" + name);
 }
 
 // Lifetime: until the program ends.

@@ -7,8 +7,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "fuelrail/base/endian.h"
+#include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail::testing {
 
@@ -50,9 +49,7 @@ inline NpyArray parse_npy(const std::vector<std::byte>& file) {
 }
 
 inline std::map<std::string, NpyArray> read_npz(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw std::runtime_error("cannot open " + path);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const std::string text = file_contents(path);
   const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
   const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> inflater(
       libdeflate_alloc_decompressor(), libdeflate_free_decompressor);

@@ -7,10 +7,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace fuelrail {
@@ -44,7 +45,9 @@ inline void write_file(const std::string& path, std::string_view contents) {
 inline std::string file_contents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot read " + path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream contents;
+  contents << file.rdbuf();
+  return std::move(contents).str();
 }
 
 // The names of the files and directories in a directory, sorted.

@@ -10,6 +10,7 @@
 
 #include "fuelrail/testing/each_simd_target.h"
 #include "fuelrail/testing/pillow_reference.h"
+#include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail {
 namespace {
@@ -234,9 +235,8 @@ struct GoldenCase {
 };
 
 std::vector<uint8_t> read_bytes(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  EXPECT_TRUE(in) << path;
-  return {std::istreambuf_iterator<char>(in), {}};
+  const std::string contents = file_contents(path);
+  return {contents.begin(), contents.end()};
 }
 
 std::vector<GoldenCase> read_cases(const std::string& path) {
