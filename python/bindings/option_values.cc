@@ -21,7 +21,7 @@ OptionValue whole_number(const OptionRule& rule, nb::handle value) {
   if (nb::try_cast(value, small)) return small;
   uint64_t large = 0;
   if (nb::try_cast(value, large)) return large;
-  rule.refuse(shown(value), false);
+  rule.refuse(shown(value), true);
 }
 
 }  // namespace

@@ -84,10 +84,10 @@ uint64_t Allowance::of(uint64_t all) const {
 }
 
 void OptionRule::check(const OptionValue& value) const {
-  if (allows && !allows(value)) refuse(shown(value));
+  if (allows && !allows(value)) refuse(shown(value), std::holds_alternative<uint64_t>(value));
 }
 
-void OptionRule::refuse(const std::string& found, bool of_64_bits) const {
+void OptionRule::refuse(const std::string& found, bool too_long) const {
   if (!choices.empty()) {
     const bool quoted = found.size() >= 2 && found.front() == '\'';
     throw InvalidArgumentError(
@@ -95,11 +95,11 @@ void OptionRule::refuse(const std::string& found, bool of_64_bits) const {
         {.found = found,
          .remedy = suggest(quoted ? found.substr(1, found.size() - 2) : found, choices)});
   }
-  const bool open = bounds.starts_with("at ");  // "at least 1": limited only by 64 bits
-  throw InvalidArgumentError(fmt::format("`{}` is out of range", name),
-                             {.expected = (bounds.empty() ? kind : bounds) +
-                                          (open && !of_64_bits ? " and at most 64 bits long" : ""),
-                              .found = found});
+  throw InvalidArgumentError(
+      fmt::format("`{}` is out of range", name),
+      {.expected = fmt::format("{}{}{}", bounds.empty() ? kind : bounds,
+                               too_long && !most.empty() ? ", at most " : "", too_long ? most : ""),
+       .found = found});
 }
 
 namespace option {
@@ -111,6 +111,7 @@ OptionRule number_rule(std::string name, std::string kind, OptionValue least, Op
   return {.name = std::move(name),
           .kind = std::move(kind),
           .bounds = std::move(bounds),
+          .most = std::holds_alternative<double>(most) ? "" : shown(most),
           .meaning = std::move(meaning),
           .allows = [least = std::move(least), most = std::move(most),
                      may_be_none](const OptionValue& value) {
@@ -134,6 +135,7 @@ OptionRule allowance_rule(std::string name, std::string kind, std::string meanin
   return {.name = std::move(name),
           .kind = std::move(kind),
           .bounds = "a fraction from 0 to 1, or a whole number",
+          .most = shown(UINT64_MAX),
           .meaning = std::move(meaning),
           .allows = [](const OptionValue& value) {
             if (const auto* of = std::get_if<double>(&value)) return *of >= 0 && *of <= 1;

@@ -45,7 +45,7 @@ std::optional<OptionValue> value_of(const OptionRule& rule, const std::string& t
   if (const auto number = parse_number<int64_t>(text)) return *number;
   if (const auto number = parse_number<uint64_t>(text)) return *number;
   const bool whole = text.find_first_not_of("-0123456789") == std::string::npos;
-  if (whole && parse_number<double>(text)) rule.refuse(text, false);
+  if (whole && parse_number<double>(text)) rule.refuse(text, true);
   return {};
 }
 
