@@ -238,8 +238,8 @@ void bind_arrays(nb::module_& module) {
         return nb::make_tuple(nb::device::cpu::value, 0);
       });
   module.def("listed", listed, nb::arg("array"),
-             "Converts a CPU array that supports DLPack to nested lists. An array without "
-             "dimensions becomes a number.");
+             "Converts an array to nested lists, or to a number if the array has no dimensions. "
+             "The array must be in CPU memory and support DLPack.");
   module.def(
       "copy_floats", copy_floats, nb::arg("source"), nb::arg("into").noconvert(),
       nb::sig("def copy_floats(source: object, into: array.array[float]) -> bool"),

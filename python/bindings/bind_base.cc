@@ -127,8 +127,8 @@ void bind_base(nb::module_& module) {
              "Returns a hint for an unknown name: the most similar known name, or all known names "
              "if none is similar.");
   module.def("process_ends", &process_ends,
-             "Called when the process exits. From then on, all loaders share one timeout for "
-             "closing. Without this, each loader would wait for hanging storage in turn.");
+             "Makes all loaders share one timeout for closing, so that hanging storage delays the "
+             "end of the process only once. Called when the process exits.");
   module.def("default_threads", &default_threads,
              "Returns the default number of a loader's threads.");
 }

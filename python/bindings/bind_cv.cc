@@ -47,9 +47,10 @@ NewImage new_pixels(Size size, int64_t channels) {
 
 CvInterpolation interpolation_of(int number) {
   if (number < 0 || number > 4) {
-    throw InvalidArgumentError("unknown interpolation",
-                               {.expected = "0 nearest, 1 linear, 2 cubic, 3 area or 4 Lanczos",
-                                .found = std::to_string(number)});
+    throw InvalidArgumentError(
+        "unknown interpolation",
+        {.expected = "0 (nearest), 1 (linear), 2 (cubic), 3 (area) or 4 (Lanczos)",
+         .found = std::to_string(number)});
   }
   return static_cast<CvInterpolation>(number);
 }

@@ -270,9 +270,9 @@ class Writer {
 
   void check_room() const {
     if (records() < most_) return;
-    throw OutOfRangeError("all `n` records are already written",
+    throw OutOfRangeError("the file already has `n` records",
                           {.path = files_.uri(),
-                           .expected = fmt::format("at most {}", most_),
+                           .expected = fmt::format("at most {} records", most_),
                            .remedy = "Pass a larger `n`, or omit `n`"});
   }
 

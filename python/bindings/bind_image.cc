@@ -79,7 +79,8 @@ Array decode_record(const Record& record, const std::string& field, bool upright
   const Schema& schema = record.container->schema();
   const size_t index = schema.index_of(field);
   if (schema.fields[index].kind != FieldKind::kImage) {
-    throw InvalidArgumentError("the field is not an encoded image", {.found = "'" + field + "'"});
+    throw InvalidArgumentError("the field is not an encoded image",
+                               {.found = "field '" + field + "'"});
   }
   const ErrorDetail place = record.place.detail();
   try {

@@ -346,9 +346,9 @@ void bind_loader(nb::module_& module) {
       .def("begin", &LoaderHandle::begin,
            "Begins the next epoch. Returns a number that the caller must pass to `next` as `turn`.")
       .def("next", &LoaderHandle::next, nb::arg("turn"), nb::arg("taken"),
-           "Appends the next batch, a tuple of columns, to the list `taken`. Returns False at the "
-           "end of the epoch. A ragged column is a list with one item per row. The list keeps the "
-           "batch even if a signal handler raises an exception.")
+           "Appends the next batch to the list `taken`. Returns False at the end of the epoch. A "
+           "batch is a tuple of columns; a ragged column is a list with one item per row. If a "
+           "signal handler raises an exception, `taken` still contains the batch.")
       .def("set_epoch", &LoaderHandle::set_epoch, nb::arg("epoch"))
       .def("state", &LoaderHandle::state,
            "Returns the state from which the loader can resume, as JSON.")

@@ -254,9 +254,9 @@ OptionValues run_pack_arrays(const Any& given, std::vector<float> labels, int64_
   const std::string to = fs_name(output);
   const bool grey = data.ndim() == 3;
   if (!grey && data.ndim() != 4) {
-    throw InvalidArgumentError("the array has the wrong number of dimensions",
-                               {.expected = "(N, H, W), (N, 3, H, W) or (N, 4, H, W)",
-                                .found = std::to_string(data.ndim()) + " dimensions"});
+    throw InvalidArgumentError(
+        "the array has the wrong number of dimensions",
+        {.expected = "3 (N, H, W) or 4 (N, C, H, W)", .found = std::to_string(data.ndim())});
   }
   const auto size = [&](size_t axis) { return static_cast<int64_t>(data.shape(axis)); };
   const auto bytes = static_cast<int64_t>(data.itemsize());

@@ -34,7 +34,7 @@ struct SplitCore {
   // Errors: StateError if the split is closed.
   split::InputSplit& open() {
     if (split) return *split;
-    throw StateError("the input split is closed", {.remedy = "Create a new one"});
+    throw StateError("the input split is closed", {.remedy = "Create a new input split"});
   }
   std::optional<Made> take_late(Kind kind) {
     const std::lock_guard hold(late_mutex);
@@ -152,10 +152,10 @@ class SharedSplit {
     notice_fork();
     if (torn_) {
       throw StateError("another thread was using the input split during the fork",
-                       {.remedy = "Create a new one after the fork"});
+                       {.remedy = "Create a new input split after the fork"});
     }
     if (core_) return core_;
-    throw StateError("the input split is closed", {.remedy = "Create a new one"});
+    throw StateError("the input split is closed", {.remedy = "Create a new input split"});
   }
 
   // Requires: the caller holds the GIL but not the mutex, which may never be released in a forked

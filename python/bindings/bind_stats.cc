@@ -11,9 +11,9 @@ static void bind_bad_record(nb::module_& module) {
   nb::class_<BadRecord>(module, "BadRecord", "A bad sample that a loader skipped.")
       .def_ro("index", &BadRecord::record, "Index of the sample in the loader's dataset.")
       .def_ro("epoch", &BadRecord::epoch, "Epoch in which the sample was first skipped.")
-      .def_ro(
-          "position", &BadRecord::position,
-          "Global position (over all ranks) in the epoch at which the sample was first skipped.")
+      .def_ro("position", &BadRecord::position,
+              "Position at which the sample was first skipped: its number in the epoch's order, "
+              "counted from 0 over all ranks.")
       .def_ro("times", &BadRecord::times, "Number of times that the sample was skipped.")
       .def_prop_ro(
           "error", [](const BadRecord& self) { return printable(self.error); },
@@ -64,8 +64,8 @@ void bind_stats(nb::module_& module) {
               "written to batches. For `consumer`, the bytes of the batches returned.")
       .def_ro("mean_queue_depth", &StageStats::mean_queue_depth,
               "Mean number of items in the stage's queue, measured each time the stage takes "
-              "items. The items are running reads for `fetch`, records for `process`, and batches "
-              "for `consumer`.")
+              "items. For `fetch`, an item is a read in progress; for `process`, a record; for "
+              "`consumer`, a batch.")
       .def(
           "as_dict", [](const StageStats& self) { return as_dict(self); },
           nb::sig("def as_dict(self) -> dict[str, int | float]"),
@@ -90,8 +90,8 @@ void bind_stats(nb::module_& module) {
               "The method of reading: 'io_uring', 'pread' (with threads) or 'io_uring and pread'. "
               "Empty before the first batch and after `close`.")
       .def_ro("reads_at_once", &Stats::reads_at_once,
-              "Number of reads that threads may run at the same time. This number grows if storage "
-              "is slow. io_uring has a separate limit.")
+              "Current limit on simultaneous reads by threads. The limit grows if storage is slow. "
+              "io_uring has a separate limit.")
       .def_ro("limit", &Stats::limit,
               "The bottleneck, which is the stage that is busy for the largest fraction of its "
               "time: 'fetch', 'process' or 'consumer'. Empty before the first batch.")

@@ -25,7 +25,7 @@ def suggest(given: str, known: Sequence[str]) -> str:
 
 def process_ends() -> None:
     """
-    Called when the process exits. From then on, all loaders share one timeout for closing. Without this, each loader would wait for hanging storage in turn.
+    Makes all loaders share one timeout for closing, so that hanging storage delays the end of the process only once. Called when the process exits.
     """
 
 def default_threads() -> int:
@@ -73,7 +73,7 @@ class Array:
 
 def listed(array: object) -> Any:
     """
-    Converts a CPU array that supports DLPack to nested lists. An array without dimensions becomes a number.
+    Converts an array to nested lists, or to a number if the array has no dimensions. The array must be in CPU memory and support DLPack.
     """
 
 def copy_floats(source: object, into: array.array[float]) -> bool:
@@ -267,7 +267,7 @@ class BadRecord:
     @property
     def position(self) -> int:
         """
-        Global position (over all ranks) in the epoch at which the sample was first skipped.
+        Position at which the sample was first skipped: its number in the epoch's order, counted from 0 over all ranks.
         """
 
     @property
@@ -308,7 +308,7 @@ class StageStats:
     @property
     def mean_queue_depth(self) -> float:
         """
-        Mean number of items in the stage's queue, measured each time the stage takes items. The items are running reads for `fetch`, records for `process`, and batches for `consumer`.
+        Mean number of items in the stage's queue, measured each time the stage takes items. For `fetch`, an item is a read in progress; for `process`, a record; for `consumer`, a batch.
         """
 
     def as_dict(self) -> dict[str, int | float]:
@@ -354,7 +354,7 @@ class Stats:
     @property
     def reads_at_once(self) -> int:
         """
-        Number of reads that threads may run at the same time. This number grows if storage is slow. io_uring has a separate limit.
+        Current limit on simultaneous reads by threads. The limit grows if storage is slow. io_uring has a separate limit.
         """
 
     @property
@@ -383,7 +383,7 @@ class Loader:
 
     def next(self, turn: int, taken: list[tuple[Array | list[Array] | list[bytes], ...]]) -> bool:
         """
-        Appends the next batch, a tuple of columns, to the list `taken`. Returns False at the end of the epoch. A ragged column is a list with one item per row. The list keeps the batch even if a signal handler raises an exception.
+        Appends the next batch to the list `taken`. Returns False at the end of the epoch. A batch is a tuple of columns; a ragged column is a list with one item per row. If a signal handler raises an exception, `taken` still contains the batch.
         """
 
     def set_epoch(self, epoch: int) -> None: ...

@@ -29,7 +29,7 @@ __all__ = [
 
 
 class CorruptFileError(CorruptError, RuntimeError):
-    """A record, a table or a packed folder has a wrong checksum or an invalid format."""
+    """A record, a record table or a packed folder has a wrong checksum or an invalid format."""
 
 
 class TruncatedFileError(TruncatedError, RuntimeError):
@@ -37,7 +37,9 @@ class TruncatedFileError(TruncatedError, RuntimeError):
 
 
 class RecordRangeError(OutOfRangeError, RuntimeError):
-    """A record index or a file index is out of range, or more than `n` records were written."""
+    """A record index or a file index is out of range, or a `FileWriter` created for `n` records
+    gets more than `n`.
+    """
 
 
 class FileAccessError(IoError, RuntimeError):

@@ -84,9 +84,9 @@ def _check_outside(root: str, output: str) -> None:
     beside = os.path.realpath(os.path.dirname(os.path.abspath(output)))
     if os.path.commonpath([inside, beside]) == inside:
         raise InvalidArgumentError(
-            "the output is inside the folder to pack",
+            "the output file is inside the folder to pack",
             path=output,
-            remedy="Write it to a path outside this folder",
+            remedy="Choose an output path outside this folder",
         )
 
 
@@ -98,7 +98,7 @@ def _listed(folder: str, files: list[str], above: tuple[tuple[int, int], ...]) -
         raise InvalidArgumentError(
             "the links form a cycle",
             path=folder,
-            found=f"a link to {os.path.realpath(folder)}, which contains the link",
+            found=f"a link back to {os.path.realpath(folder)}",
             remedy="Remove the link",
         )
     if len(above) == _MOST_FOLDERS:
@@ -265,8 +265,8 @@ class PackedFolder(Closing):
         raise CorruptFileError(
             "the file is not a packed folder",
             path=reader.fnames[-1],
-            expected=f"a last record that starts with {_MARK!r}",
-            remedy="Open it with `FileReader`, or create a packed folder with `pack_folder`",
+            expected=f"the last record to start with {_MARK!r}",
+            remedy="Open the file with `FileReader`, or create a packed folder with `pack_folder`",
         )
 
     def _find(self, path: Path) -> int | Structure | None:

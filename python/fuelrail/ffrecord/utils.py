@@ -148,7 +148,7 @@ def _heard(ours: Connection, name: str) -> int | None:
         said = "the process ended without a message"
     if said is None or isinstance(said, int):
         return said
-    raise DumpError(f"cannot write {name}, one of the dataset's files:\n{said.rstrip()}")
+    raise DumpError(f"`dump` cannot write {name}:\n{said.rstrip()}")
 
 
 class _Told:
@@ -192,7 +192,7 @@ def _dump_part(dataset: Sequence[Any], name: str, begin: int, end: int, tell: _T
 
 
 class _Lines:
-    """Prints the progress if tqdm is not installed."""
+    """Prints lines with the number of written items, in place of tqdm's progress bar."""
 
     def __init__(self, total: int) -> None:
         self._total = total

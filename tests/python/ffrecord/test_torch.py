@@ -34,7 +34,7 @@ def test_a_dataset_reads_batches(make: Callable[..., Numbers]) -> None:
     assert dataset[[3, 1, 3]] == dataset.__getitems__((3, 1, 3)) == [3, 1, 3]
     assert dataset[(5,)] == [5]
     for bad in (3, np.array([1]), slice(2), "a"):
-        with pytest.raises(TypeError, match="indices must be a list of index"):
+        with pytest.raises(TypeError, match="`indices` has the wrong type: expected a list"):
             dataset[bad]
     with pytest.raises(RuntimeError):
         dataset[[100]]

@@ -119,7 +119,7 @@ def test_one_too_many_is_refused_and_the_file_can_be_closed(path: pathlib.Path) 
     writer = FileWriter(path, 1)
     writer.write_one(b"one")
     for _ in range(2):
-        with pytest.raises(RuntimeError, match="all `n` records are already written"):
+        with pytest.raises(RuntimeError, match="the file already has `n` records"):
             writer.write_one(b"two")
     writer.close()
     with pytest.raises(RuntimeError):

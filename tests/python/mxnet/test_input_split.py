@@ -315,7 +315,7 @@ def test_closing_lets_go_of_thread_and_files(record_file: pathlib.Path) -> None:
         ),
     ]
     for call in calls:
-        with pytest.raises(fr.StateError, match=r"the input split is closed\. Create a new one"):
+        with pytest.raises(fr.StateError, match=r"input split is closed\. Create a new input"):
             call()
     assert (split.part, split.nsplit) == (1, 3)
 

@@ -53,7 +53,7 @@ class _Begin:
     reuses: bool
     """Whether persistent workers were already running. Torch draws a seed only for new workers."""
     order: int | None = None
-    """The CRC-32 of the skipped batches in a resumed epoch, or None."""
+    """The CRC-32 for the skipped batches of a resumed epoch, or None."""
 
 
 class _Epoch(Iterator[Any]):
@@ -141,8 +141,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         batched = batch_size is not None or batch_sampler is not None
         if skippable and not batched:
             raise StepError(
-                "`skippable` needs `batch_size` or `batch_sampler`",
-                remedy="Pass `skippable=False`, or a `batch_size`",
+                "`skippable=True` requires `batch_size` or `batch_sampler`",
+                remedy="Pass `skippable=False` or a `batch_size`",
             )
         if isinstance(dataset, Dataset) and not batched:
             sampler = _OneByOne(_sampler(dataset, sampler, shuffle, generator))
@@ -202,14 +202,15 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def state_dict(self) -> dict[str, Any]:
         """Returns a state from which `load_state_dict` can resume.
 
-        The state includes the number of batches taken in this epoch, and the states of the random
-        generators at the start of the epoch. These generators are the loader's `generator` and the
-        sampler's `generator`. If either is missing, torch's global CPU generator is used instead.
-        The state also includes the `epoch` of a sampler that has `set_epoch`, such as torch's
-        DistributedSampler.
+        The state includes the number of batches that this epoch has skipped or returned, and the
+        states of the random generators at the start of the epoch. These generators are the loader's
+        `generator` and the sampler's `generator`. If either generator is missing, the state of
+        torch's global CPU generator is saved instead. The state also includes the `epoch` of a
+        sampler that has `set_epoch`, such as torch's DistributedSampler.
 
-        Errors: StepError if the loader was created with `skippable=False`, or within an epoch with
-        `in_order=False`; TypeError if the dataset has no length.
+        Errors: StepError if the loader was created with `skippable=False`. StepError within an
+        epoch of a loader that has worker processes and `in_order=False`. TypeError if the dataset
+        has no length.
         """
         skipped = self._skippable()
         begin = self._begun if self._running is not None else self._resumed
@@ -233,23 +234,23 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Makes the next epoch start at the step where `state` was saved. Later epochs start at their
-        first batch.
+        """Restores a saved state. The next loop over the loader resumes the interrupted epoch at
+        the saved step. Later loops start at the first batch.
 
-        When the next epoch starts, the random generators (see `state_dict`) are reset to their
+        When the resumed epoch starts, the random generators (see `state_dict`) are reset to their
         saved states, and persistent workers are restarted. The sampler then draws the skipped
-        batches again. If these differ from the batches of the interrupted epoch, the iterator
-        raises OrderError (also a StateError) in place of the first batch. This happens if a sampler
-        uses Python's or NumPy's random generators.
+        batches again. If the skipped batches differ from those of the interrupted epoch, the
+        iterator raises OrderError (also a StateError) in place of the first batch. For example,
+        this happens if the sampler uses Python's or NumPy's random generators.
 
-        Errors: InvalidArgumentError if the state is incomplete or has an unknown version, or if the
-        number of batches or the number of random generators has changed.
+        Errors: InvalidArgumentError if the state is incomplete or has an unsupported version, or if
+        the number of batches or the number of random generators has changed.
         """
         self._skippable()
         if not isinstance(state, dict) or state.get("version") != _STATE_VERSION:
             raise InvalidArgumentError(
-                "the state was not saved by a compatible loader",
-                expected=f"state version {_STATE_VERSION}",
+                "the state has an unsupported version",
+                expected=f"version {_STATE_VERSION}",
                 found=shown(state.get("version") if isinstance(state, dict) else typed(state)),
             )
         missing = sorted(_STATE_KEYS - state.keys())
@@ -271,8 +272,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
                 "the state is for a different number of random generators",
                 expected=f"{generators}",
                 found=shown(len(state["rng"])),
-                remedy="Use the same kind of `generator` and the same kind of sampler as the "
-                "loader that saved the state",
+                remedy="Create this loader with the same arguments as the loader that saved the "
+                "state",
             )
         self.set_step(state["step"])
         self._resumed = _Begin(list(state["rng"]), state["reuses"], state["order"])
@@ -335,10 +336,10 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             return len(self._skippable().batch_sampler)
         except TypeError:
             raise ArgumentTypeError(
-                "the number of batches in an epoch is unknown, because the dataset or its sampler "
-                "has no length",
-                remedy="Define `__len__` in the dataset or sampler. Alternatively, let the dataset itself "
-                "skip the samples that it returned before",
+                "steps and saved states are not supported, because the dataset or its sampler has "
+                "no length",
+                remedy="Define `__len__` in the dataset or sampler. For an IterableDataset, skip "
+                "the samples in the dataset itself",
             ) from None
 
     def _begin(self) -> _Begin:
@@ -361,7 +362,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
 
 def _draws(sampler: Any) -> bool:
-    """Returns whether the sampler's random numbers may depend on earlier epochs."""
+    """Returns whether `sampler` may use a random generator that keeps its state between epochs."""
     steady = (
         torch.utils.data.SequentialSampler,
         torch.utils.data.DistributedSampler,

@@ -21,7 +21,7 @@ __all__ = ["BatchRangeError", "ConcatDataset", "Dataset", "DatasetKindError", "S
 
 
 class DatasetKindError(ArgumentTypeError, AssertionError):
-    """An item of a ConcatDataset has the wrong type, or the list of items is empty."""
+    """A dataset passed to ConcatDataset has the wrong type, or the list of datasets is empty."""
 
 
 class BatchRangeError(OutOfRangeError, ValueError, RuntimeError):
@@ -141,8 +141,8 @@ def _batch(indices: Any) -> Sequence[Any]:
     if isinstance(indices, (list, tuple)):
         return indices
     raise ArgumentTypeError(
-        "indices must be a list of index",
-        expected="a list or a tuple",
+        "`indices` has the wrong type",
+        expected="a list or a tuple of integers",
         found=typed(indices),
         remedy="Write `dataset[[3]]` for one sample. To join datasets, use "
         "fuelrail.ffrecord.torch.ConcatDataset",

@@ -21,10 +21,10 @@ class OrderError(StateError):
 
 
 class Order:
-    """Stores the CRC-32 of the first i batches of an epoch, for each i."""
+    """Stores, for each i, the CRC-32 of the indices in the first i batches of an epoch."""
 
     def __init__(self, known: bool = True) -> None:
-        """known: whether the sampler has a length. If False, nothing is recorded."""
+        """known: whether the sampler has a length. Without a length, nothing is recorded."""
         self._behind = array.array("I", [0])
         self._known = known
 
@@ -40,7 +40,7 @@ class Order:
             self._behind.append(zlib.crc32(text, self._behind[-1]))
 
     def behind(self, batches: int) -> int | None:
-        """Returns the CRC-32 of the first `batches` batches, or None if it is unknown."""
+        """Returns the CRC-32 for the first `batches` batches, or None if it was not recorded."""
         return self._behind[batches] if batches < len(self._behind) else None
 
 
@@ -59,7 +59,7 @@ def _plain(item: Any) -> Any:
 
 class SkippedBatches:
     """Skips the first `step` batches of a batch sampler. The batch sampler still draws these
-    batches, so that the random numbers for the rest are the same as in a complete epoch.
+    batches, so that the remaining batches are the same as in a complete epoch.
 
     torch may call `iter` twice for one epoch, so `iter` itself draws no batches.
     """
@@ -69,7 +69,7 @@ class SkippedBatches:
         self.step = 0
         self.order = Order()  # of the current epoch
         self.expected: int | None = None
-        """The expected CRC-32 of the skipped batches. If it is None, they are not checked."""
+        """The expected CRC-32 for the skipped batches, or None if they are not checked."""
         self.rewound: dict[torch.Generator, torch.Tensor] = {}
         """The state to restore in each generator before the next epoch's first batch is drawn."""
 
