@@ -108,10 +108,11 @@ OptionRule number_rule(std::string name, std::string kind, OptionValue least, Op
                        std::string meaning) {
   const bool may_be_none = kind.ends_with(" or None");
   std::string bounds = bounds_of(least, most);
+  std::string limit = bounds.starts_with("at least ") ? shown(most) : "";
   return {.name = std::move(name),
           .kind = std::move(kind),
           .bounds = std::move(bounds),
-          .most = std::holds_alternative<double>(most) ? "" : shown(most),
+          .most = std::move(limit),
           .meaning = std::move(meaning),
           .allows = [least = std::move(least), most = std::move(most),
                      may_be_none](const OptionValue& value) {
