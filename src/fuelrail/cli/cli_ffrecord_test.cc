@@ -112,7 +112,7 @@ TEST(CliFfrecord, verify_says_what_is_wrong_with_a_table) {
   EXPECT_THAT(said.out, HasSubstr("the record table is damaged: its checksum is wrong"));
   EXPECT_EQ(said.err, "");
   const Said recovering = call({"verify", files.images, "--recover"});
-  EXPECT_THAT(recovering.err, HasSubstr("--recover does not apply to FFRecord files"));
+  EXPECT_THAT(recovering.err, HasSubstr("--recover is not needed for FFRecord files"));
 }
 
 TEST(CliFfrecord, verify_reports_a_sidecar_of_another_file) {

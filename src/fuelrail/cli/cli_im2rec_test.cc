@@ -94,7 +94,7 @@ TEST_F(Im2rec, packs_every_list_of_the_prefix) {
 TEST_F(Im2rec, a_prefix_without_a_list_is_an_error) {
   const Said said = im2rec("nothing", {});
   EXPECT_EQ(said.code, 3);
-  EXPECT_THAT(said.err, HasSubstr("no list has this prefix"));
+  EXPECT_THAT(said.err, HasSubstr("no image list has this prefix"));
 }
 
 TEST_F(Im2rec, options_go_as_mxnets_do) {

@@ -233,8 +233,8 @@ TEST_F(InventedFormat, what_a_row_does_not_have_is_said_plainly) {
   row = invented::kFormat;
   row.damage_hides_rest = false;
   EXPECT_THAT(refusal({"verify", inv, "--recover", "-q"}),
-              HasSubstr("--recover does not apply to Invented files, because every record is "
-                        "checked even if others are damaged. Omit --recover"));
+              HasSubstr("--recover is not needed for Invented files, because verify checks all of "
+                        "their records even if some are damaged. Omit --recover"));
   row = invented::kFormat;
   row.sidecar_recipe = nullptr;
   EXPECT_THAT(refusal({"index", inv, "-q"}), HasSubstr("cannot be indexed: " + both));

@@ -76,10 +76,10 @@ std::vector<std::string> lists_of(const std::string& prefix) {
     }
   }
   if (lists.empty()) {
-    throw NotFoundError("no list has this prefix",
+    throw NotFoundError("no image list has this prefix",
                         {.path = prefix,
-                         .expected = "a file whose name begins with the prefix and ends in .lst",
-                         .remedy = "Create one with --list"});
+                         .expected = "a path that begins with the prefix and ends in .lst",
+                         .remedy = "Create the list with --list"});
   }
   return lists;
 }

@@ -76,9 +76,8 @@ class Verification {
     }
     if (!format.damage_hides_rest) {
       throw InvalidArgumentError(
-          fmt::format("--recover does not apply to {} files, because every record is checked even "
-                      "if others "
-                      "are damaged",
+          fmt::format("--recover is not needed for {} files, because verify checks all of their "
+                      "records even if some are damaged",
                       format.name),
           {.path = dataset.uri, .remedy = "Omit --recover. " + recovery_of(dataset.uri)});
     }

@@ -63,7 +63,7 @@ class AnyDecoder final : public Decoder {
   static std::unique_ptr<Decoder> make(const ImageFormat* format) {
     const Decoding* const decoding = decoding_of(format);
     if (decoding == nullptr) {
-      throw InvalidArgumentError("the format in the job's image info has no decoder",
+      throw InvalidArgumentError("the image format in the job's `info` has no decoder",
                                  {.expected = decoded_formats()});
     }
     try {

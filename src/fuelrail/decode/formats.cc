@@ -64,7 +64,7 @@ void require_described_format(const EncodedImage& image) {
   if (format.signatures.front().empty() || announces(format, image.bytes)) return;
   const Decoding* const found = announced_decoding(image.bytes);
   throw DecodeError(
-      "the image does not have the format that its file declares",
+      "the image does not have the format that the dataset declares",
       {.expected = std::string(format.title),
        .found = std::string(found != nullptr ? found->format->title : "an unknown format")});
 }

@@ -93,7 +93,7 @@ TEST(DescribedImage, of_another_format_is_refused) {
   const ImageCodec jpeg{.format = &kJpegFormat};
   const EncodedImage png = described(golden_image("rgb8.png").bytes(), jpeg);
   const std::string error = refusal_of<DecodeError>([&] { probe(png); });
-  EXPECT_THAT(error, HasSubstr("the image does not have the format that its file declares"));
+  EXPECT_THAT(error, HasSubstr("the image does not have the format that the dataset declares"));
   EXPECT_THAT(error, HasSubstr("expected JPEG, found PNG"));
   EXPECT_EQ(decoding_error(png), error);
   EXPECT_THAT(decoding_error(described({}, jpeg)), HasSubstr("found an unknown format"));
@@ -106,7 +106,7 @@ TEST(DescribedImage, of_another_size_is_refused) {
                                      {"rgb24.bmp", &kBmpFormat}}) {
     const ImageCodec codec{.format = format, .coded = {24, 32}};
     const std::string error = decoding_error(described(golden_image(name).bytes(), codec));
-    EXPECT_THAT(error, HasSubstr("the image does not have the size that its file declares"));
+    EXPECT_THAT(error, HasSubstr("the image does not have the size that the dataset declares"));
     EXPECT_THAT(error, HasSubstr("expected 24 x 32 (height x width), found 21 x 29"));
   }
 }
@@ -152,7 +152,7 @@ TEST(DescribedImage, of_a_format_without_decoder_is_refused_with_those_that_have
   const std::string error = refusal_of<UnsupportedError>([&] { probe(image); });
   EXPECT_THAT(error, HasSubstr("expected JPEG, PNG, WebP, BMP or TIFF, found Invented"));
   EXPECT_THAT(decoding_error(image),
-              HasSubstr("the format in the job's image info has no decoder"));
+              HasSubstr("the image format in the job's `info` has no decoder"));
   const LentDecoding lent(kInventedDecoding);
   EXPECT_THAT(refusal_of<UnsupportedError>([] { probe(as_bytes("hello")); }),
               HasSubstr("JPEG, PNG, WebP, BMP, TIFF or Invented"));

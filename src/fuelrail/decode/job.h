@@ -29,10 +29,11 @@ inline void require_size(const DecodeJob& job, Size found) {
   if (found == expected) return;
   ErrorDetail detail{.expected = height_x_width(expected), .found = height_x_width(found)};
   if (job.encoded.codec == nullptr) {
-    throw InvalidArgumentError("the job's image info belongs to a different image",
+    throw InvalidArgumentError("the image does not have the size in the job's `info`",
                                std::move(detail));
   }
-  throw DecodeError("the image does not have the size that its file declares", std::move(detail));
+  throw DecodeError("the image does not have the size that the dataset declares",
+                    std::move(detail));
 }
 
 // Errors: DecodeError for an image whose format differs from the one that its container declares;

@@ -97,7 +97,7 @@ ImageInfo info_from(const ImageCodec& codec, Size visible) {
         {.expected = "at most " + size_text(codec.coded), .found = size_text(visible)});
   }
   if (codec.channels < 1 || codec.channels > 4) {
-    throw DecodeError("the file declares an invalid number of channels for its images",
+    throw DecodeError("the dataset declares an invalid number of channels for its images",
                       {.expected = "1 to 4", .found = fmt::to_string(codec.channels)});
   }
   return {
@@ -135,11 +135,11 @@ ImageInfo probe(const EncodedImage& encoded, int64_t max_pixels) {
     return info;
   }
   if (encoded.visible != Size{}) {
-    throw DecodeError("the file declares the image's visible size but not its coded size",
+    throw DecodeError("the dataset declares the visible size but not the coded size of the image",
                       {.found = size_text(encoded.visible)});
   }
   if (decoding.probe == nullptr)
-    throw DecodeError("the file does not declare the size of its images");
+    throw DecodeError("the dataset does not declare the size of its images");
   require_described_format(encoded);
   const ImageInfo info = decoding.probe(encoded.bytes);
   check_size(info.stored, max_pixels, decoding.max_side);

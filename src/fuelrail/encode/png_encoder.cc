@@ -23,10 +23,11 @@ struct FreeBuffer {
 void check_encoded(int status, ConstImageView image) {
   if (status == SPNG_OK) return;
   if (status == SPNG_EMEM) throw std::bad_alloc();
-  throw UnsupportedError(fmt::format("the image cannot be encoded as PNG (libspng reports: {})",
-                                     spng_strerror(status)),
-                         {.found = fmt::format("{} x {} x {} (height x width x channels)",
-                                               image.height, image.width, image.channels)});
+  throw UnsupportedError(
+      fmt::format("the image cannot be encoded as PNG (libspng reports: {})",
+                  spng_strerror(status)),
+      {.found = fmt::format("an image of {} x {} x {} (height x width x channels)", image.height,
+                            image.width, image.channels)});
 }
 
 uint8_t colour_type_of(int64_t channels) {

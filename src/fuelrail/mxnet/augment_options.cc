@@ -39,7 +39,7 @@ void require_crops(const AugmentOptions& options) {
       throw InvalidArgumentError(
           "random_resized_crop cannot be combined with rand_crop, min_crop_size, max_crop_size, "
           "min_random_scale or max_random_scale",
-          {.remedy = "Omit either random_resized_crop or all of these other parameters"});
+          {.remedy = "Omit random_resized_crop, or omit the other five parameters"});
     }
   }
   if (!sizes) return;

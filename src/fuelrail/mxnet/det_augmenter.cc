@@ -208,10 +208,11 @@ void write_det_row(int64_t channels, Size used, std::span<const float> label, fl
                    std::span<float> row) {
   if (row.size() < kDetRowPrefix + label.size()) {
     throw InvalidArgumentError(
-        "`label_pad_width` is smaller than the record's label",
+        "`label_pad_width` is smaller than the length of the record's label",
         {.expected = fmt::format("at least {}", label.size()),
          .found = fmt::format("{}", row.size() - kDetRowPrefix),
-         .remedy = "Set label_pad_width to 0 to pad all labels to the length of the longest one"});
+         .remedy =
+             "Set label_pad_width to 0 to pad all labels to the length of the longest label"});
   }
   row[0] = static_cast<float>(channels);
   row[1] = static_cast<float>(used.height);

@@ -338,8 +338,9 @@ TEST(DetRow, has_channels_size_and_length_in_front_and_padding_behind) {
   EXPECT_EQ(refusal_of<InvalidArgumentError>([&] {
               write_det_row(3, {1, 1}, label, -1, std::span(row).first(10));
             }),
-            "`label_pad_width` is smaller than the record's label: expected at least 7, found 6. "
-            "Set label_pad_width to 0 to pad all labels to the length of the longest one.");
+            "`label_pad_width` is smaller than the length of the record's label: expected at least "
+            "7, found 6. Set label_pad_width to 0 to pad all labels to the length of the longest "
+            "label.");
 }
 
 TEST(DetOptions, refusal_names_the_parameter) {
@@ -382,8 +383,9 @@ TEST(DetOptions, lists_have_one_value_or_one_a_sampler) {
   check(options, kSquare);
   options.min_crop_scales = {0.1f, 0.2f};
   EXPECT_EQ(refusal_of<InvalidArgumentError>([&] { check(options, kSquare); }),
-            "`min_crop_scales` has the wrong number of values: expected 1, or num_crop_sampler "
-            "(3), found 2. Give one value, or one value for each crop sampler (num_crop_sampler).");
+            "`min_crop_scales` has the wrong number of values: expected 1 or 3 "
+            "(num_crop_sampler), found 2. Give one value for all crop samplers, or one value for "
+            "each of them.");
 }
 
 TEST(DetOptions, hue_needs_three_channels) {

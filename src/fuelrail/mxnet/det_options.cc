@@ -31,9 +31,9 @@ void require_list(const std::string& parameter, const std::vector<Value>& values
   if (values.size() == 1 || values.size() == static_cast<size_t>(samplers)) return;
   throw InvalidArgumentError(
       fmt::format("`{}` has the wrong number of values", parameter),
-      {.expected = fmt::format("1, or num_crop_sampler ({})", samplers),
+      {.expected = fmt::format("1 or {} (num_crop_sampler)", samplers),
        .found = fmt::format("{}", values.size()),
-       .remedy = "Give one value, or one value for each crop sampler (num_crop_sampler)"});
+       .remedy = "Give one value for all crop samplers, or one value for each of them"});
 }
 
 // A pair of lists min_crop_* and max_crop_*.

@@ -120,7 +120,7 @@ LabelList LabelList::read(const std::string& uri, int64_t label_width) {
 std::span<const float> LabelList::find(uint64_t id) const {
   const auto row = rows_.find(id);
   if (row == rows_.end()) {
-    throw CorruptError("the list has no labels for a record",
+    throw CorruptError("the list has no row for a record",
                        {.path = uri_,
                         .expected = fmt::format("a row with id {}", id),
                         .remedy = "Add the row to the list"});

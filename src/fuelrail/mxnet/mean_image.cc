@@ -133,7 +133,8 @@ void require_shape(const std::string& uri, const MxShape& found, const MxShape& 
       {.path = uri,
        .expected = text(wanted),
        .found = text(found),
-       .remedy = "Give the path of a new file, and the iterator will write the mean image to it"});
+       .remedy =
+           "Give the path of a new file, and the iterator will write a new mean image to it"});
 }
 
 // The name may be anything or be missing, as in MXNet.
@@ -217,7 +218,7 @@ void MeanImageSum::add(const float* row) {
 }
 
 MeanImage MeanImageSum::mean() const {
-  if (count_ == 0) throw InvalidArgumentError("the mean image needs at least one image");
+  if (count_ == 0) throw InvalidArgumentError("a mean image cannot be computed from 0 images");
   MeanImage mean = sum_;
   const float factor = 1.0f / static_cast<float>(count_);
   for (float& value : mean.values) value *= factor;

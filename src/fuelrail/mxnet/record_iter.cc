@@ -57,10 +57,10 @@ std::vector<std::string> files_of(const std::string& path_imgrec) {
     if (!file.uri.ends_with(".idx") && !file.uri.ends_with(".lst")) files.push_back(file.uri);
   }
   if (!files.empty()) return files;
-  throw NotFoundError(
-      "`path_imgrec` names no record file",
-      {.path = path_imgrec,
-       .remedy = "Give a RecordIO file, or a directory or pattern of RecordIO files"});
+  throw NotFoundError("`path_imgrec` names no record file",
+                      {.path = path_imgrec,
+                       .remedy = "Give a RecordIO file, a directory of RecordIO files, or a "
+                                 "pattern that matches their paths"});
 }
 
 RecordOrderOptions order_options(const RecordIterOptions& options) {
@@ -91,10 +91,11 @@ size_t label_numbers(const RecordWork& work, const OpenOptions& open) {
       static_cast<uint64_t>(std::max<int64_t>(0, options.detection->label_pad_width));
   if (wanted > 0 && wanted < longest) {
     throw InvalidArgumentError(
-        "`label_pad_width` is smaller than the longest label",
+        "`label_pad_width` is smaller than the length of the longest label",
         {.expected = fmt::format("at least {}", longest),
          .found = fmt::format("{}", wanted),
-         .remedy = "Set label_pad_width to 0 to pad all labels to the length of the longest one"});
+         .remedy =
+             "Set label_pad_width to 0 to pad all labels to the length of the longest label"});
   }
   return kDetRowPrefix + static_cast<size_t>(std::max<uint64_t>(wanted, longest));
 }

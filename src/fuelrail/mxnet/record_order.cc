@@ -75,7 +75,7 @@ constexpr const char* kNewIndex =
                       files.offset(files.first_from(entry.offset)) == entry.offset;
   throw CorruptError(
       begins ? "a record is missing from the index"
-             : fmt::format("line {} of the index has an offset where no record begins", entry.line),
+             : fmt::format("no record begins at the offset in line {} of the index", entry.line),
       {.path = uri,
        .expected = record < files.size()
                        ? fmt::format("record {} at offset {}", record, files.offset(record))

@@ -18,10 +18,8 @@ RecordSampler::RecordSampler(std::shared_ptr<const RecordOrder> order,
   }
   if (options_.round_batch && options_.batch_size > 2 * order_->size()) {
     throw InvalidArgumentError(
-        "the part has too few records for the batch",
-        {.expected =
-             fmt::format("a `batch_size` of at most {} (twice the number of records in the part)",
-                         2 * order_->size()),
+        "`batch_size` is more than twice the number of records in the part",
+        {.expected = fmt::format("at most {}", 2 * order_->size()),
          .found = fmt::format("{}", options_.batch_size),
          .remedy = "Use a smaller `batch_size` or fewer parts, or set round_batch to false"});
   }

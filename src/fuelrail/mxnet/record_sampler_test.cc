@@ -86,8 +86,9 @@ TEST(RecordSampler, a_batch_of_up_to_twice_the_part_borrows_all_of_it) {
   RecordSampler sampler(order, {.batch_size = 5});
   EXPECT_THAT(records_of(*sampler.next()), ElementsAre(0, 1, 2, 0, 1));
   EXPECT_THAT(records_of(*sampler.next()), ElementsAre(2, 0, 1, 2, 0));
-  EXPECT_THAT([&] { RecordSampler(order, {.batch_size = 7}); },
-              ThrowsMessage<InvalidArgumentError>(HasSubstr("too few records")));
+  EXPECT_THAT(
+      [&] { RecordSampler(order, {.batch_size = 7}); },
+      ThrowsMessage<InvalidArgumentError>(HasSubstr("more than twice the number of records")));
   EXPECT_THAT([&] { RecordSampler(order, {.batch_size = 0}); },
               ThrowsMessage<InvalidArgumentError>(HasSubstr("batch_size")));
 }

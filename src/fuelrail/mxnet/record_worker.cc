@@ -79,12 +79,11 @@ class RecordWorker final : public Worker {
 
   void check_label_width(int64_t width) const {
     if (labels_.size() == static_cast<size_t>(width)) return;
-    throw CorruptError(
-        "the number of labels in the record differs from `label_width`",
-        {.expected = fmt::format("{}", width),
-         .found = fmt::format("{}", labels_.size()),
-         .remedy =
-             "Set `label_width` to the number of labels in the records, or give `path_imglist`"});
+    throw CorruptError("the record does not have `label_width` labels",
+                       {.expected = fmt::format("{}", width),
+                        .found = fmt::format("{}", labels_.size()),
+                        .remedy = "Set `label_width` to the number of labels in each record, or "
+                                  "give a list of labels (`path_imglist`)"});
   }
 
   void write_image(Task& task) {

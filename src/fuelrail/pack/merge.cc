@@ -35,9 +35,9 @@ void check_merged_names(const std::vector<std::string>& sources, const std::stri
                                  {.path = source, .remedy = "List each source once"});
     }
     if (&format_for(FormatWork::kCopy, source) == &format) continue;
-    throw InvalidArgumentError("the format of the source differs from that of the output",
+    throw InvalidArgumentError("the source and the output have different formats",
                                {.path = source,
-                                .expected = fmt::format("a name that ends in {}", format.extension),
+                                .expected = fmt::format("a {} file", format.extension),
                                 .remedy = "Convert the source first with 'fuelrail convert'"});
   }
 }
@@ -96,7 +96,7 @@ class MergedKeys {
     throw InvalidArgumentError(
         "two of the files to merge share a key",
         {.path = files_[shared[1].file],
-         .expected = "keys that no earlier file has",
+         .expected = "keys that are in none of the earlier files",
          .found = found(shared[1], *shared),
          .remedy =
              "Open the files together with fuelrail.open([a, b]), or pack their images in one job "
@@ -170,10 +170,11 @@ class Merger {
       if (!section.kept() || section.type() == kKeysSection || section.type() == kClassesSection) {
         continue;
       }
-      throw UnsupportedError("the sidecar has a section that cannot be merged",
-                             {.path = source,
-                              .expected = "only class names, keys and sections that can be rebuilt",
-                              .found = "a section of a different kind"});
+      throw UnsupportedError(
+          "the sidecar has a section that cannot be merged",
+          {.path = source,
+           .expected = "sections for class names or keys, or sections that can be rebuilt",
+           .found = "another kind of section"});
     }
     if (first) {
       classes_ = known.classes();
@@ -185,8 +186,7 @@ class Merger {
            .expected = difference->expected + ", as in the first file",
            .found = difference->found,
            .remedy =
-               "Pack this file again with the first file's class names (option `classes`, on the "
-               "command line `--classes`)"});
+               "Pack this file again with the first file's class names (classes, --classes)"});
     } else {
       labels_ = joined(labels_, known.labels());
     }

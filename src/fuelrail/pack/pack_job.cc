@@ -56,7 +56,7 @@ PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
 PackResult PackJob::run() {
   if (left_out().too_many()) {
     if (!journal_->left() && !journal_->is_foreign()) journal_->finish();  // this run created it
-    give_up("a folder or a line of the list cannot be read, so `max_errors` is exceeded",
+    give_up("`max_errors` is exceeded, because a folder or a line of the list cannot be read",
             failures_[left_out().allowed]);
   }
   resume();
@@ -108,7 +108,8 @@ void PackJob::resume() {
   }
   journal_->flush();
   if (left_out().too_many()) {
-    give_up("the images skipped so far exceed `max_errors`", failures_.back());
+    give_up("`max_errors` is already exceeded, most recently because this image cannot be read",
+            failures_.back());
   }
 }
 
@@ -117,10 +118,11 @@ void PackJob::resume() {
 void PackJob::replace_foreign() {
   for (const Planned& planned : parts_) {
     if (options_.job.overwrite || !is_file(planned.plan.uri)) continue;
-    throw IoError("the output already exists, and so does the unfinished output of another job",
-                  {.path = planned.plan.uri,
-                   .remedy = "Finish that job with the options and the version of fuelrail it was "
-                             "started with, or replace both outputs (overwrite, --overwrite)"});
+    throw IoError(
+        "the output already exists, and a different job left an unfinished output",
+        {.path = planned.plan.uri,
+         .remedy = "Finish that job with its original options and version of fuelrail, or "
+                   "replace both outputs (overwrite, --overwrite)"});
   }
   journal_->begin_anew();
 }
@@ -327,7 +329,7 @@ void PackJob::list_rest(const Planned& at, Images& images, ProgressReporter& pro
       options_.job.warn(report_uri_ + " lists the unreadable images found so far");
     throw;
   }
-  give_up("the image cannot be read, so `max_errors` is exceeded", first, all);
+  give_up("`max_errors` is exceeded, because the image cannot be read", first, all);
 }
 
 void PackJob::leave_out(PackFailure failure) {

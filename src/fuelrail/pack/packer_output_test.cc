@@ -156,9 +156,8 @@ TEST_F(Packer, an_output_that_comes_while_packing_is_left_alone) {
 TEST_F(Packer, companions_without_their_file_are_replaced_only_where_that_is_allowed) {
   for (const char* name : {"x.idx", "x.rec.frx"}) {
     write_file(out(name), "mine");
-    EXPECT_THAT(
-        refusal<IoError>(photos(), out("x.rec")),
-        StartsWith(out(name) + ": the output does not exist, but this companion file does"));
+    EXPECT_THAT(refusal<IoError>(photos(), out("x.rec")),
+                StartsWith(out(name) + ": this companion file exists without its record file"));
     EXPECT_THAT(names_in(out()), ElementsAre(name));
     EXPECT_EQ(file_contents(out(name)), "mine");
     EXPECT_EQ(pack(photos(), out("x.rec"), {.job = {.overwrite = true}}).files.at(0).records,

@@ -216,7 +216,7 @@ TEST_F(Merging, what_cannot_be_merged_is_refused_and_nothing_is_left) {
   EXPECT_THAT(merge_refusal<InvalidArgumentError>({}, out("m.rec")),
               HasSubstr("the list of files to merge is empty"));
   EXPECT_THAT(merge_refusal<InvalidArgumentError>({out("x.rec"), out("x.ffr")}, out("m.rec")),
-              HasSubstr("the format of the source differs from that of the output"));
+              HasSubstr("the source and the output have different formats"));
   EXPECT_THAT(merge_refusal<InvalidArgumentError>({out("x.rec")}, out("./x.rec")),
               HasSubstr("the output is also a source"));
   EXPECT_NE(merge_refusal<NotFoundError>({out("x.rec"), out("no.rec")}, out("m.rec")), "");

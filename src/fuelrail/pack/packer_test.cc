@@ -214,7 +214,7 @@ TEST_F(Packer, a_folder_of_files_that_are_packed_already_is_refused) {
   EXPECT_THAT(
       refusal<InvalidArgumentError>(directory_ / "packed", out("x.rec")),
       HasSubstr("the source is already packed: expected a folder with one sub-folder per class, or "
-                "a list, found a folder of FFRecord files"));
+                "a list of images, found a folder of FFRecord files"));
 }
 
 TEST_F(Packer, what_cannot_be_packed_is_refused) {

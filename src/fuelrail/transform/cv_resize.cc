@@ -118,7 +118,7 @@ void require_not_too_long(Size input) {
       "the image's height or width is too large for this interpolation",
       {.expected = fmt::format("a height and width of at most {} pixels", kCvLongestSide),
        .found = fmt::format("height {}, width {}", input.height, input.width),
-       .remedy = "Split the image, or use nearest interpolation (0)"});
+       .remedy = "Split the image, or use nearest interpolation (method 0)"});
 }
 
 template <int64_t kChannels>

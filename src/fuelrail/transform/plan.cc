@@ -347,7 +347,7 @@ class Resolver {
         "the resized image would be too large",
         {.expected = fmt::format("at most {} pixels", kMaxResizedPixels),
          .found = fmt::format("height {}, width {}", size.height, size.width),
-         .remedy = "Resize to a fixed height and width, or add a crop: only pixels inside the crop "
+         .remedy = "Resize to a fixed height and width, or add a crop; only pixels inside the crop "
                    "count towards this limit"});
   }
 

@@ -107,11 +107,11 @@ def test_a_companion_without_its_file_is_not_replaced_unasked(
     folder: pathlib.Path, images: pathlib.Path
 ) -> None:
     images.unlink()
-    with pytest.raises(fr.IoError, match="but this companion file does"):
+    with pytest.raises(fr.IoError, match="companion file exists without its record file"):
         fr.pack(folder, images)
     fr.pack(folder, images, overwrite=True)
     index = images.with_name("b.idx")
     index.write_text("0\t0\n")
-    with pytest.raises(fr.IoError, match="but this companion file does"):
+    with pytest.raises(fr.IoError, match="companion file exists without its record file"):
         fr.convert(images, images.with_name("b.rec"))
     assert index.read_text() == "0\t0\n"

@@ -247,7 +247,7 @@ def test_detection_has_no_index_and_says_so(root: pathlib.Path) -> None:
         ({"pad": 20000}, "`pad` is out of range: expected at most 16383, found 20000"),
         ({"brightness": -0.5}, "`brightness` is out of range: expected 0 to 1000000, found -0.5"),
         ({"batch_size": -1}, "batch_size"),
-        ({"batch_size": 21}, "too few records for the batch"),
+        ({"batch_size": 21}, "more than twice the number of records"),
         ({"label_width": 0}, "label_width"),
         ({"preprocess_threads": 0}, "preprocess_threads"),
         ({"prefetch_buffer": 0}, "prefetch_buffer"),

@@ -60,7 +60,7 @@ def test_what_cannot_be_merged_is_refused(
         fr.merge(tmp_path / "m.rec", [])
     with pytest.raises(fr.ArgumentTypeError, match="`sources` has the wrong type"):
         fr.merge(tmp_path / "m.rec", str(tmp_path / "x.rec"))  # type: ignore[arg-type]
-    with pytest.raises(fr.InvalidArgumentError, match="format of the source differs"):
+    with pytest.raises(fr.InvalidArgumentError, match="the output have different formats"):
         fr.merge(tmp_path / "m.ffr", [tmp_path / "x.rec"])
     with pytest.raises(fr.InvalidArgumentError, match="the output is also a source"):
         fr.merge(tmp_path / "x.rec", [tmp_path / "x.rec"], overwrite=True)

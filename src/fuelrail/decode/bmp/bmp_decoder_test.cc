@@ -144,9 +144,9 @@ TEST(ProbeBmp, what_is_not_decoded_is_named) {
               HasSubstr("found 41"));
   EXPECT_THAT(refusal<UnsupportedError>(with<uint16_t>(encoded, kBitsAt, 2)), HasSubstr("found 2"));
   EXPECT_THAT(refusal<UnsupportedError>(with<uint32_t>(encoded, kCompressionAt, 4)),
-              HasSubstr("compression 4 with 24 bits per pixel"));
+              HasSubstr("compression 4 (24 bits per pixel)"));
   EXPECT_THAT(refusal<UnsupportedError>(with<uint32_t>(encoded, kCompressionAt, 1)),
-              HasSubstr("compression 1 with 24 bits per pixel"));
+              HasSubstr("compression 1 (24 bits per pixel)"));
 }
 
 TEST(ProbeBmp, masks_that_make_no_sense_are_refused) {

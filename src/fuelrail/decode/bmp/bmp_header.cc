@@ -71,7 +71,7 @@ void set_channels(const Masks& masks, BmpHeader& header) {
   }
   const bool any_missing = masks[0] == 0 || masks[1] == 0 || masks[2] == 0;
   if (any_missing || sum != either || either >> header.bits != 0) {
-    throw UnsupportedError("the BMP's colour masks are missing, overlap or exceed the pixel's bits",
+    throw UnsupportedError("the BMP's colour masks are missing, overlap or do not fit in a pixel",
                            {.found = fmt::format("{:#x}, {:#x}, {:#x}, {:#x}", masks[0], masks[1],
                                                  masks[2], masks[3])});
   }
@@ -109,9 +109,10 @@ void check_shape(const BmpHeader& header, uint32_t compression) {
   if (!fits) {
     throw UnsupportedError(
         "the BMP's compression is not supported",
-        {.expected = "no compression, RLE4 with 4 bits per pixel, RLE8 with 8, or bit fields with "
-                     "16 or more",
-         .found = fmt::format("compression {} with {} bits per pixel", compression, header.bits)});
+        {.expected =
+             "no compression, RLE4 (4 bits per pixel), RLE8 (8 bits per pixel) or bit fields "
+             "(16, 24 or 32 bits per pixel)",
+         .found = fmt::format("compression {} ({} bits per pixel)", compression, header.bits)});
   }
 }
 

@@ -266,7 +266,8 @@ void finish(Session& session) { jpeg_finish_decompress(&session.codec); }
     case JERR_OUT_OF_MEMORY:
       throw std::bad_alloc();
     case JERR_NO_BACKING_STORE:  // the limit of limit_memory
-      throw DecodeError("decoding the JPEG needs more memory than any valid image of its size");
+      throw DecodeError(
+          "the JPEG needs more memory for decoding than any valid JPEG of the same size");
     case JERR_ARITH_NOTIMPL:
     case JERR_BAD_PRECISION:
     case JERR_CCIR601_NOTIMPL:
@@ -417,8 +418,9 @@ class JpegDecoder final : public Decoder {
     throw TruncatedError(
         fmt::format("the JPEG ends at byte {} of the image, before the end of the requested rows",
                     job.encoded.bytes.size()),
-        {.expected = fmt::format("at least {} bytes ({} blocks, at least 1 bit each)", blocks / 8,
-                                 blocks)});
+        {.expected =
+             fmt::format("at least {} bytes, because each of {} blocks takes at least 1 bit",
+                         blocks / 8, blocks)});
   }
 
   // Limits the scans of a progressive JPEG; a sequential JPEG has bits for each block of each scan.
@@ -438,8 +440,8 @@ class JpegDecoder final : public Decoder {
     const uint64_t most = std::max(kMaxPasses * blocks, kBlocksOfAnyImage);
     if (passed <= most) return;
     throw DecodeError("the JPEG's scans contain too many blocks",
-                      {.expected = fmt::format("at most {} blocks in all scans together", most),
-                       .found = fmt::format("{} (the image itself has {})", passed, blocks),
+                      {.expected = fmt::format("at most {} blocks in total", most),
+                       .found = fmt::format("{} for an image of {} blocks", passed, blocks),
                        .remedy = "Convert the image to baseline JPEG"});
   }
 

@@ -164,8 +164,7 @@ ImageInfo probe_jpeg(Bytes encoded) {
     if (segment.marker == kSos) break;
     if (segment.marker == kSoi || segment.marker == kEoi) {
       throw DecodeError(fmt::format(
-          "the JPEG has no scan: its header is followed by {} at byte {} of the "
-          "image",
+          "the JPEG has {} instead of a scan at byte {} of the image",
           segment.marker == kSoi ? "another start marker" : "the end marker", segment.offset));
     }
     if (const char* kind = refusal(segment.marker)) {

@@ -104,7 +104,7 @@ WebpFrame first_frame(Bytes encoded, const ImageInfo& info) {
                     {2 * load_le24(header.data() + 3), 2 * load_le24(header.data()),
                      1 + load_le24(header.data() + 9), 1 + load_le24(header.data() + 6)}};
     if (!frame.place.inside(info.stored)) {
-      throw DecodeError("the first frame of the animated WebP exceeds its canvas");
+      throw DecodeError("the first frame of the animated WebP extends beyond the canvas");
     }
     return frame;
   }

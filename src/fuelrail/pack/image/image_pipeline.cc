@@ -84,8 +84,7 @@ bool needs_description(const EncodedImage& encoded) {
 Bytes bytes_to_store(const EncodedImage& encoded) {
   if (!needs_description(encoded)) return encoded.bytes;
   throw UnsupportedError(
-      "the image cannot be decoded without parameters from its file, and a record cannot store "
-      "them",
+      "a record can store only the image's bytes, which are not enough to decode this image",
       {.expected = "an image that can be decoded from its own bytes",
        .found = std::string(encoded.codec->format->title),
        .remedy = "Convert the image to JPEG or PNG"});

@@ -37,10 +37,10 @@ std::unique_ptr<Sink> hold_alone(const std::string& uri) {
 void refuse_orphan(const std::string& uri) {
   if (!is_file(uri)) return;
   throw IoError(
-      "the output does not exist, but this companion file does",
+      "this companion file exists without its record file",
       {.path = uri,
-       .remedy = "If a different record file needs the companion file, move it to another folder; "
-                 "otherwise allow replacing it (overwrite, --overwrite)"});
+       .remedy = "If a different record file needs the companion file, move the companion file to "
+                 "another folder; otherwise replace it (overwrite, --overwrite)"});
 }
 
 // Final names of the companions, in the order of renaming. The sidecar is last: as long as it lacks

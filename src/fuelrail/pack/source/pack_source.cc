@@ -131,7 +131,7 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
       throw InvalidArgumentError(
           "the source is already packed",
           {.path = uri,
-           .expected = "a folder with one sub-folder per class, or a list",
+           .expected = "a folder with one sub-folder per class, or a list of images",
            .found = fmt::format("a folder of {} files", folder->format()),
            .remedy = "Convert the folder's files one by one with 'fuelrail convert'"});
     }
