@@ -48,13 +48,13 @@ _INSTEAD: Mapping[str, str] = {
 
 
 def missing_from(module: str) -> Callable[[str], NoReturn]:
-    """Returns a `__getattr__` function for a module of fuelrail.mxnet. The function always raises.
+    """Returns a `__getattr__` function that raises an error for each name that `module` lacks.
 
-    It raises an AttributeError, so that `hasattr` returns False. The error text names the
+    The error is an AttributeError, so that `hasattr` returns False. The text of the error names the
     replacement if one is known, or else the most similar existing name.
 
-    Python discards the text of an AttributeError in `from module import name`. If a replacement
-    is known, the function raises an ImportError for such an import instead.
+    For `from module import name`, Python discards the text of an AttributeError. If a replacement
+    is known, such an import therefore raises an ImportError, which keeps its text.
     """
 
     def missing(name: str) -> NoReturn:
@@ -72,5 +72,5 @@ def missing_from(module: str) -> Callable[[str], NoReturn]:
 
 
 def _imports_a_name(frame: FrameType) -> bool:
-    """Returns whether the frame is executing `from module import name`."""
+    """Returns whether `frame` is executing `from module import name`."""
     return frame.f_code.co_code[frame.f_lasti] == dis.opmap["IMPORT_FROM"]

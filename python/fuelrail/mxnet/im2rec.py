@@ -67,8 +67,8 @@ def im2rec(
 
     list_file: a text file with one image on each line, `index TAB label [TAB label ...] TAB path`.
         The index becomes the record's id and its key in the `.idx` file.
-    transforms: a Compose, a list, one transform, or one function from pixels to pixels. Applied to
-        every image after the settings below. Default: no transforms.
+    transforms: a Compose, a list, one transform, or one function from pixels to pixels. Every image
+        is first changed by the image settings, and then by the transforms. Default: no transforms.
     dataset_params: a mapping from the names below to values. Default: all defaults.
     output_path: the path of the new file, or an existing folder. The suffix `.rec` selects
         RecordIO, and `.ffr` selects FFRecord. In a folder, the file is named after the list.
@@ -79,23 +79,23 @@ def im2rec(
 
     - num_workers (1): number of threads that read, decode and encode. The number does not change
       the result; records are in the list's order.
-    - label_width (any number): number of labels that every line must have.
+    - label_width (None): number of labels that every line must have. None accepts any number.
     - pack_label (0): 1 stores all labels of a line, 0 stores only the first.
     - nsplit (1): number of parts, which are written to `X.part000.rec`, `X.part001.rec` and so on.
       Each part has consecutive images, and the sizes of the parts differ by at most one image.
       `fuelrail.merge` joins the parts.
-    - part (all parts): writes only this part, counted from 0. Several machines can thus share the
-      work.
+    - part (all parts): number of the only part to write, counted from 0. Several machines can thus
+      share the work.
 
     The proposal's image settings are listed at the end of this text. Boolean settings also accept 0
     and 1, and `resize` also accepts [width, height]. fuelrail adds these `dataset_params`:
 
-    - max_errors (0.01): the largest number (int) or fraction (float from 0 to 1) of unreadable
-      images and lines. These are skipped, logged by the logger `fuelrail.mxnet.im2rec`, and listed
-      with the reason in `X.rec.errors.jsonl`.
-    - overwrite (False), resume (False), progress (none): as in `fuelrail.pack`. `resume` compares
-      functions only by name. If an existing file already has the right contents, `resume` logs
-      this at level INFO.
+    - max_errors (0.01): the largest allowed number (int) or fraction (float from 0 to 1) of
+      unreadable images and lines. Unreadable images and lines are skipped, logged by the logger
+      `fuelrail.mxnet.im2rec`, and listed with the reason in `X.rec.errors.jsonl`.
+    - overwrite (False), resume (False), progress (none): as in `fuelrail.pack`. `resume` treats
+      functions with the same name as equal. For each file that already exists with the right
+      contents, `resume` logs a message of level INFO.
     - root (the list's folder): the folder that the list's paths are relative to.
 
     Returns: the path of the file, or a list of the paths of all parts if nsplit is above 1 and part
@@ -104,7 +104,7 @@ def im2rec(
     Errors: InvalidArgumentError for an invalid value, and for an unknown name in `dataset_params`
     (the text suggests the nearest known name); ArgumentTypeError; NotFoundError; IoError;
     CorruptError if more images fail than max_errors allows (complete parts are kept); any exception
-    of the caller's functions.
+    that a function of the caller raises.
     """
     params = _params(dataset_params)
     listed = file_name("`list_file`", list_file)
@@ -129,14 +129,14 @@ def np2rec(
     dataset_params: Mapping[str, Any] | None = None,
     output_path: str | os.PathLike[str] | None = None,
 ) -> str | list[str]:
-    """Packs images in memory into a record file. An image's id is its index in `data`.
+    """Packs an array of images into a record file. An image's id is its index in `data`.
 
-    data: an array of N images of shape (N, H, W) for grey, (N, 3, H, W) for RGB or (N, 4, H, W) for
-        RGBA. Integers must be from 0 to 255. Floats must be from 0 to 1, and are multiplied by 255
+    data: N images, as an array of shape (N, H, W) for grey, (N, 3, H, W) for RGB or (N, 4, H, W)
+        for RGBA. Integers range from 0 to 255. Floats range from 0 to 1; they are multiplied by 255
         and rounded. Values outside these ranges are clipped, with a FuelrailWarning. An image with
         a NaN counts as unreadable.
-    labels: N numbers. If `pack_label` is 1, an array of shape (N, label_width) stores several
-        labels for each image.
+    labels: one number for each image or, if `pack_label` is 1, an array of shape (N, label_width)
+        with several labels for each image.
     transforms: as for `im2rec`.
     dataset_params: as for `im2rec`, but without root, color, pass_through and resume. For RGBA
         images, encoding must be ".png".
@@ -184,7 +184,7 @@ def _composed(transforms: object) -> list[Transform | PixelFunction]:
 
 
 def _on_pixels(function: PixelFunction) -> Callable[..., tuple[Any, int, int, int]]:
-    """Wraps a pixel function for the C++ core, which passes flat pixels and their shape."""
+    """Returns a function that calls `function` with the flat pixels that the C++ core passes."""
 
     def call(flat: Any, height: int, width: int, channels: int) -> tuple[Any, int, int, int]:
         made = np.asarray(function(flat.reshape(height, width, channels)))
@@ -201,7 +201,7 @@ def _on_pixels(function: PixelFunction) -> Callable[..., tuple[Any, int, int, in
 
 
 def _name_of(item: object) -> str:
-    """Returns a name for a transform or function. The name is the same in every process."""
+    """Returns a name of a transform or function. All processes give it the same name."""
     name = getattr(item, "__qualname__", None)
     if name is not None:
         return f"{getattr(item, '__module__', '')}.{name}"
@@ -209,7 +209,7 @@ def _name_of(item: object) -> str:
 
 
 def _stages(items: list[Transform | PixelFunction]) -> list[Any]:
-    """Groups consecutive transforms into lists. User functions are not put into lists."""
+    """Replaces each run of transforms in `items` by one list, and wraps each function."""
     stages: list[Any] = []
     for item in items:
         if not isinstance(item, (Transform, _core.CustomStage)):
@@ -238,10 +238,12 @@ def _image_options(params: Mapping[str, Any], transforms: object) -> dict[str, A
 
 
 def _size(sides: Sequence[Any]) -> tuple[int, int]:
-    """Checks the pair `[width, height]` and returns (height, width)."""
+    """Checks that `sides` is [width, height], and returns (height, width)."""
     if len(sides) != 2:
         raise InvalidArgumentError(
-            "`resize` is invalid", expected="N or [width, height]", found=shown(sides)
+            "`resize` is invalid",
+            expected="[width, height], or the length of the shorter side",
+            found=shown(sides),
         )
     return whole("resize", sides[1], least=1), whole("resize", sides[0], least=1)
 
@@ -252,7 +254,7 @@ def _size(sides: Sequence[Any]) -> tuple[int, int]:
 def _params(
     given: Mapping[str, Any] | None, without: tuple[str, ...] = (), function: str = "im2rec"
 ) -> Mapping[str, Any]:
-    """Checks the names in `given` and adds the defaults of all other `dataset_params`."""
+    """Checks the names in `given`, and adds the defaults of all other `dataset_params`."""
     if given is None:
         return _DEFAULTS
     if not isinstance(given, Mapping):
@@ -346,7 +348,7 @@ def _labels(labels: object, params: Mapping[str, Any]) -> tuple[list[float], int
     if given.dtype.kind not in "iufb" or given.ndim not in (1, 2):
         raise ArgumentTypeError(
             "`labels` has the wrong type or shape",
-            expected="numbers of shape (N,) or (N, label_width)",
+            expected="an array of numbers, of shape (N,) or (N, label_width)",
             found=f"{given.dtype} {given.shape}",
         )
     if not np.isfinite(given).all():
@@ -363,8 +365,9 @@ def _labels(labels: object, params: Mapping[str, Any]) -> tuple[list[float], int
     if width > 1 and not switch("pack_label", params["pack_label"]):
         raise InvalidArgumentError(
             "`labels` has several labels for each image, but `pack_label` is off",
-            expected="labels of shape (N,), or `pack_label` set to 1 in `dataset_params`",
+            expected="labels of shape (N,)",
             found=f"{given.shape}",
+            remedy="To pack all labels, set `pack_label` to 1 in `dataset_params`",
         )
     if params["label_width"] is not None and width != whole("label_width", params["label_width"]):
         raise InvalidArgumentError(

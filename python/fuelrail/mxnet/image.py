@@ -18,7 +18,7 @@ _AUTO = 9
 
 
 def _interpolation(interp: int, old: tuple[int, int], new: tuple[int, int]) -> int:
-    """Returns `interp`, but replaces 9 (automatic) with mx.image's choice for these sizes."""
+    """Returns `interp`, or mx.image's choice for sizes `old` and `new` if it is 9 (automatic)."""
     if interp != _AUTO:
         return interp
     if new[0] > old[0] and new[1] > old[1]:

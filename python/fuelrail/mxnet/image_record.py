@@ -34,7 +34,7 @@ class IRHeader(NamedTuple):
 
     flag: the number of labels stored after the header. 0 means that the record has one label,
     which is stored in the header. `pack` ignores this field and computes the flag from `label`.
-    label: a number, or an array of numbers, which is stored as float32.
+    label: a number or an array of numbers. The numbers are stored as float32.
     id, id2: unsigned 64-bit integers. id2 is normally 0.
     """
 
@@ -152,7 +152,7 @@ def unpack_img(s: bytes, iscolor: int = -1) -> tuple[IRHeader, NDArray[np.uint8]
 
 
 def decode_image(encoded: bytes, iscolor: int, bgr: bool = True) -> NDArray[np.uint8]:
-    """Decodes an image as `unpack_img` does, with the channels in BGR or RGB order."""
+    """Decodes an image as `unpack_img` does. Colours are RGB instead of BGR if `bgr` is False."""
     if integer(iscolor) not in (-1, 0, 1):
         raise InvalidArgumentError(
             "`iscolor` is invalid",
@@ -164,7 +164,7 @@ def decode_image(encoded: bytes, iscolor: int, bgr: bool = True) -> NDArray[np.u
             "the record has no image",
             expected="an encoded image after the header",
             found="0 bytes",
-            remedy="Read it with `unpack` if it was written without an image",
+            remedy="If the record was written without an image, read it with `unpack`",
         )
     channels = {-1: 0, 0: 1, 1: 3}[int(iscolor)]
     array = _core.decode_image(encoded, channels, iscolor != -1, bgr, _core.DEFAULT_MAX_PIXELS)
@@ -207,7 +207,7 @@ def _is_png(img_fmt: object) -> bool:
 
 
 def _as_pixels(img: object, png: bool) -> NDArray[np.uint8]:
-    """Checks the pixels, and converts them to uint8 (height, width, channels)."""
+    """Checks `img`, and converts it to a uint8 array of shape (height, width, channels)."""
     array = np.asarray(img)
     if array.dtype.kind not in "uif":
         raise ArgumentTypeError(

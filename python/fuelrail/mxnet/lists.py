@@ -46,12 +46,12 @@ def make_lists(
     A row has an id, a label and a path relative to `root`, separated by TABs. Ids count from 0 in
     the order in which the images are found.
 
-    prefix: the start of each list's path. The lists are `PREFIX.lst`, `PREFIX_0.lst`,
-    `PREFIX_train.lst`, `PREFIX_0_train.lst` and so on.
+    prefix: the start of each list's path. Depending on `chunks` and the ratios, the lists are
+    `PREFIX.lst`, `PREFIX_0.lst`, `PREFIX_train.lst`, `PREFIX_0_train.lst` and so on.
     root: the folder.
     exts: the file extensions of images. Case is ignored. Default: .jpeg, .jpg and .png.
-    chunks: the number of chunks into which the rows are divided. If it is above 1, the names of the
-    lists contain `_0`, `_1` and so on. Default: 1.
+    chunks: the number of chunks into which the rows are divided. If `chunks` is above 1, the names
+    of the lists contain `_0`, `_1` and so on. Default: 1.
     train_ratio, test_ratio: the fractions of each chunk that are written to `_train.lst` and
     `_test.lst`. The rest is written to `_val.lst`. If the ratios add up to 1, `_val.lst` is not
     written, and rows that remain because of rounding are in no list. If train_ratio is 1 (default),

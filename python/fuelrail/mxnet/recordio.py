@@ -131,12 +131,12 @@ class MXRecordIO(Closing):
         close_at_exit(self, MXRecordIO._close_unless_failed)
 
     def close(self) -> None:
-        """Closes the file. For a writer, the new file now appears under its name.
+        """Closes the file. When a writer is closed, the new file appears under its name.
 
         A second call does nothing. In a forked child, closing the parent's writer does not change
         the parent's file.
 
-        Errors: IoError if the new file could not be written; it is then discarded.
+        Errors: IoError if the new file could not be written. The new file is then discarded.
         """
         self._reader = None
         writer, self._writer = self._writer, None
@@ -272,7 +272,7 @@ class MXIndexedRecordIO(MXRecordIO):
         """Opens the file and its index.
 
         idx_path: the path of the index. uri, flag: as for MXRecordIO. key_type: a function that
-        returns the key for a string from the index, or for the `idx` passed to `write_idx`.
+        converts the text of a key in the index, or the `idx` passed to `write_idx`, to a key.
 
         Errors: as for MXRecordIO; CorruptError for an invalid line of the index; TruncatedError
         if the sidecar `X.rec.frx` lists more records than the index.
@@ -362,7 +362,7 @@ class MXIndexedRecordIO(MXRecordIO):
             path=self.idx_path,
             expected=f"one of the keys in the index (count: {len(self.idx)})",
             found=typed(idx),
-            remedy="Use a key from `keys`; every key has the type `key_type`",
+            remedy="Use a key from the attribute `keys`, with the same type",
         )
 
     def _begin_reading(self) -> None:
@@ -376,9 +376,9 @@ class MXIndexedRecordIO(MXRecordIO):
             raise NotFoundError(
                 "the index does not exist",
                 path=self.idx_path,
-                remedy="Create an index with the keys 0, 1, 2, ... (docs/from_mxnet.md, "
-                '"An index by position") or with the records\' ids as keys '
-                f"(`fuelrail merge NEW.rec {self.uri}` writes NEW.idx)",
+                remedy="Create an index. To use the records' ids as keys, run "
+                f"`fuelrail merge NEW.rec {self.uri}`, which also writes NEW.idx. For the keys 0, "
+                '1, 2, ..., see "An index by position" in docs/from_mxnet.md',
             ) from None
         keys, idx = [], {}
         for line, (name, offset) in enumerate(entries):
@@ -386,7 +386,7 @@ class MXIndexedRecordIO(MXRecordIO):
                 key = self.key_type(name)
             except ValueError as error:
                 raise CorruptError(
-                    f"the key of entry {line} in the index has the wrong type",
+                    f"`key_type` cannot convert the key of entry {line} in the index",
                     path=self.idx_path,
                     expected=f"text that {getattr(self.key_type, '__name__', 'key_type')} accepts",
                     found=shown(name),
@@ -397,7 +397,7 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys, self.idx, self._reader = keys, idx, reader
 
     def _of_key(self, error: Error, idx: Any) -> Error:
-        """Adds the key to the error's text, and a hint that the index may be wrong."""
+        """Returns `error` with the key `idx`, and with a hint that the index may be wrong."""
         remedy = error.remedy
         if not isinstance(error, IoError):
             remedy = "Check that the index belongs to this file" + (

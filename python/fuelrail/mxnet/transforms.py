@@ -74,8 +74,7 @@ def flattened(item: object) -> list[T.Transform | PixelFunction]:
 def Resize(size: int | Sequence[int]) -> T.Resize:  # noqa: N802
     """Resizes an image.
 
-    size: (width, height), or the new length of the shorter side. With one length, the aspect ratio
-    is kept.
+    size: (width, height), or the new length of the shorter side, which keeps the aspect ratio.
     """
     return T.Resize(_height_width(size))
 
@@ -83,7 +82,7 @@ def Resize(size: int | Sequence[int]) -> T.Resize:  # noqa: N802
 def ResizedCrop(size: int | Sequence[int]) -> T.RandomResizedCrop:  # noqa: N802
     """Crops a random part of the image and resizes it.
 
-    size: the new (width, height), or one number for both. The part's position, area (0.08 to 1 of
+    size: the new (width, height), or one length for both. The part's position, area (0.08 to 1 of
     the image) and aspect ratio (3/4 to 4/3) are random.
     """
     return T.RandomResizedCrop(_height_width(size))
@@ -100,10 +99,10 @@ def Brightness(brightness: float) -> T.ColorJitter:  # noqa: N802
 def Normalize(mean: float | Sequence[float], std: float | Sequence[float]) -> T.Normalize:  # noqa: N802
     """Converts each pixel value x to (x / 255 - mean) / std.
 
-    mean, std: one number for each of the three channels, or a single number for all channels.
+    mean, std: three numbers, one for each channel, or a single number for all channels.
 
-    Pass this transform to a loader (`fuelrail.torch.DataLoader(..., transforms=[...])`), because an
-    image file cannot store floats.
+    Pass this transform to a loader (`fuelrail.torch.DataLoader(..., transforms=[...])`), not to
+    `im2rec` or `np2rec`, which write image files. An image file cannot store floats.
     """
     return T.Normalize(_for_each_channel(mean), _for_each_channel(std))
 

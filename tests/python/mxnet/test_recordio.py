@@ -457,7 +457,7 @@ def test_keys_may_be_text() -> None:
     assert reader.keys == ["a b", "über"]
     assert reader.read_idx("über") == b"2"
     assert reader.read() is None
-    with pytest.raises(fr.CorruptError, match="the key of entry 0 in the index has the wrong type"):
+    with pytest.raises(fr.CorruptError, match="`key_type` cannot convert the key of entry 0"):
         MXIndexedRecordIO("a.idx", "a.rec", "r")
 
 

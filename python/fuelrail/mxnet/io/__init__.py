@@ -1,4 +1,7 @@
-"""Replaces MXNet's `mx.io` and dmlc-core's readers: iterators over record files, and packing."""
+"""Replaces MXNet's `mx.io` and dmlc-core's InputSplit and ThreadedIter.
+
+`im2rec` and `np2rec` pack images into record files.
+"""
 
 from __future__ import annotations
 

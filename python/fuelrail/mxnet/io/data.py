@@ -40,9 +40,9 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     An NDArray is created from any array that NumPy or DLPack accepts, and shares its memory.
     `asnumpy()`, `numpy.asarray(array)` and `torch.from_dlpack(array)` return views of the same
-    memory. Operators and NumPy's ufuncs return NDArrays with NumPy's values and types. For example,
-    a comparison returns bools, where MXNet returns floats. All other NumPy functions accept an
-    NDArray too. Two NDArrays have equal hashes only if they are the same object.
+    memory. Operators and NumPy's ufuncs return NDArrays. The values and types of the results are
+    NumPy's: for example, a comparison returns bools, where MXNet returns floats. All other NumPy
+    functions also accept NDArrays. Two NDArrays have equal hashes only if they are the same object.
 
     The memory of a batch does not change while an array of the batch, or a view of such an array,
     exists.
@@ -51,9 +51,9 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
     __slots__ = ("_source",)
 
     def __init__(self, source: Any) -> None:
-        """Creates a view of `source`, which is an array or an object that NumPy can convert to one.
+        """source: an array, or an object that NumPy can convert to an array.
 
-        Errors: InvalidArgumentError if `source` is not an array of numbers and cannot be converted.
+        Errors: InvalidArgumentError if `source` cannot be converted to an array of numbers.
         """
         if not (hasattr(source, "__dlpack__") and hasattr(source, "shape")):
             try:
@@ -62,7 +62,7 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
                 source = None
             if source is None or source.dtype.hasobject:
                 raise InvalidArgumentError(
-                    "the value is not an array of numbers", found=typed(source)
+                    "the source of an NDArray is not an array of numbers", found=typed(source)
                 )
         self._source = source
 
@@ -145,7 +145,7 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
                 "the shape is invalid",
                 expected="positive numbers, 0 (keep the length) or -1 (compute the length)",
                 found=shown(tuple(given)),
-                remedy="Give the length of each dimension, or -1 for one of them",
+                remedy="Give a length for each dimension, with at most one -1",
             )
         made = [now[i] if n == 0 and i < len(now) else n for i, n in enumerate(given)]
         return NDArray(self.asnumpy().reshape(made))
@@ -216,7 +216,7 @@ class NDArray(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 def _plain(value: Any) -> Any:
-    """Converts an NDArray to a NumPy array, also inside a tuple or a dict."""
+    """Converts each NDArray to a NumPy array, also inside a tuple or a dict."""
     if isinstance(value, tuple):
         return tuple(map(_plain, value))
     if isinstance(value, dict):
@@ -225,7 +225,7 @@ def _plain(value: Any) -> Any:
 
 
 def _given(out: Any, made: Any) -> Any:
-    """Returns `out` or, if it is None, `made`. If `made` is an array, returns it as an NDArray."""
+    """Returns `out`. If `out` is None, returns `made`, with arrays converted to NDArrays."""
     if out is not None:
         return out
     return NDArray(made) if isinstance(made, (np.ndarray, np.generic)) else made
@@ -239,7 +239,7 @@ class _Description(NamedTuple):
 class DataDesc(_Description):
     """Describes an array of a batch by its name, shape, element type and layout.
 
-    A DataDesc is a (name, shape) tuple. `dtype` and `layout` are further attributes.
+    A DataDesc is a tuple (name, shape), with the further attributes `dtype` and `layout`.
     """
 
     dtype: Any

@@ -25,11 +25,11 @@ def read_decimal(text: str) -> float | None:
     """Parses a decimal as dmlc-core does.
 
     dmlc-core adds float32(integer part) and float32(fraction) in float32, and then multiplies the
-    sum by the power of ten. The result for "1.8222" is 1.8222001, although the nearest float32 is
-    1.8222.
+    sum by 10**exponent. The result for "1.8222" is 1.8222001, although the nearest float32 prints
+    as 1.8222.
 
-    Returns None if the text is not a decimal. Returns infinity if the number is too large
-    and, like dmlc-core, also if the number is too small, such as 1e-38.
+    Returns None if the text is not a decimal. Returns infinity if the number is too large. Like
+    dmlc-core, also returns infinity if the number is too small, such as 1e-38.
     """
     parts = _DECIMAL.fullmatch(text)
     if parts is None:
@@ -44,7 +44,7 @@ def read_decimal(text: str) -> float | None:
 
 
 def _float32(whole: int) -> np.float32:
-    """Rounds an integer to float32 once. (`np.float32(whole)` first rounds to float64.)"""
+    """Rounds `whole` to float32 in one step. (`np.float32(whole)` first rounds to float64.)"""
     return np.uint64(min(whole, 2**64 - 1)).astype(np.float32)
 
 

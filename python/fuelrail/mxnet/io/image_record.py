@@ -42,7 +42,7 @@ class _RecordIter(DataIter):
         values = read_keywords({**self._own_defaults, **keywords}, self._detection)
         for required in REQUIRED:
             if required not in values:
-                raise ArgumentTypeError(f"the keyword `{required}` is missing")
+                raise ArgumentTypeError(f"the keyword argument `{required}` is missing")
         names = [values.pop("data_name", "data"), values.pop("label_name", "softmax_label")]
         augmenter = values.pop("augmenter", None)
         super().__init__(values["batch_size"])
@@ -75,7 +75,7 @@ class _RecordIter(DataIter):
         """A list of one DataDesc: the name, shape and type of the array in `DataBatch.label`.
 
         The default name is "softmax_label". The shape is (batch,) if an image has one label, and
-        (batch, numbers per image) otherwise.
+        (batch, length of a label row) otherwise.
         """
         return [self._provided[1]]
 
@@ -84,7 +84,7 @@ class _RecordIter(DataIter):
 
         If `round_batch` filled the last batch of an epoch with records from the beginning of the
         data, the next epoch starts after these records. If `reset` is called in the middle of an
-        epoch, the next epoch starts at the beginning of the data. (In MXNet, its start depends on
+        epoch, the next epoch starts at the beginning of the data. (In MXNet, the start depends on
         how far MXNet has read ahead.)
         """
         self._check_open()
@@ -128,7 +128,7 @@ class _RecordIter(DataIter):
     def getlabel(self) -> NDArray:
         """Returns the labels of the current batch as a float32 array.
 
-        The shape is (batch,) if label_width is 1, and (batch, numbers per image) otherwise.
+        The shape is (batch,) if label_width is 1, and (batch, length of a label row) otherwise.
         """
         labels = self._current().label
         array: NDArray = (labels or [])[0]
@@ -148,7 +148,7 @@ class _RecordIter(DataIter):
     def stats(self) -> _core.Stats:
         """Returns the time, queue depth, bytes and images of each stage, and the slowest stage.
 
-        `print(iterator.stats())` prints them as a table.
+        `print(iterator.stats())` shows these numbers as a table.
         """
         return self._core.stats()
 
@@ -261,15 +261,16 @@ class ImageDetRecordIter(_RecordIter):
     Replaces MXNet's `mx.io.ImageDetRecordIter`. All arguments are keyword arguments. Augmentation
     changes the boxes together with the images.
 
-    The label of an image is stored in its record or in a list. It is a flat array of numbers: the
-    header and then the objects. The header begins with the header width (the number of values in
-    the header, at least 2) and the object width (the number of values of each object, at least 5).
-    The values of an object are its class, its left, top, right and bottom edges as fractions of the
-    image's width and height, and any further values.
+    The label of an image is stored in the image's record or in the file `path_imglist`. A label is
+    a flat array of numbers: the header and then the objects. The header begins with the header
+    width (the number of values in the header, at least 2) and the object width (the number of
+    values of each object, at least 5). The values of an object are its class, its left, top, right
+    and bottom edges as fractions of the image's width and height, and any further values.
 
-    `label[0]` of a batch is a float32 array of shape (batch, numbers per image). Each row contains,
-    in this order, the number of channels, the height and the width of the image in `data`, the
-    length of the label, and the label. The rest of the row is filled with label_pad_value.
+    `label[0]` of a batch is a float32 array of shape (batch, length of a label row). A label row
+    contains, in this order, the number of channels, the height and the width of the image in
+    `data`, the length of the label, and the label. The rest of the row is filled with
+    label_pad_value.
 
     Errors: as for ImageRecordIter; CorruptError, with file, record and offset, for an invalid
     label.

@@ -1,4 +1,4 @@
-"""Replaces dmlc-core's InputSplit, which divides files into parts and reads one part's records.
+"""Replaces dmlc-core's InputSplit, which divides files into parts and reads one of the parts.
 
 docs/input_split.md describes how the files are divided.
 """
@@ -65,22 +65,24 @@ class InputSplit(Closing):
     ) -> None:
         """Finds the files and the start and end of the part.
 
-        uri: `item;item?key=value#cachefile`. An item is a file, a directory (its files, sorted by
-            name), or a directory and a regular expression for file names, `directory/regex`.
-            Everything from `?` to `#` is ignored. If a cache file is given, the first pass copies
-            the part to this file, or to `cachefile.splitN.partK` if nsplit is above 1. Later passes
-            read the copy. If the files have changed, the copy is written again.
+        uri: items separated by `;`, for example `item;item?key=value#cachefile`. An item is a file,
+            a directory (all its files, sorted by name) or `directory/regex` (the directory's files
+            whose names match the regular expression). Everything from `?` to `#` is ignored. If a
+            cache file is given, the first pass copies the part to this file, or to
+            `cachefile.splitN.partK` if nsplit is above 1. Later passes read the copy. If the files
+            have changed, the copy is written again.
         part: the number of the part to read, from 0.
         nsplit: the number of parts.
-        type: "text" (each line is a record), "recordio" or "indexed_recordio". Parts have about
-            equal numbers of bytes or, for "indexed_recordio", equal numbers of records.
-        index_uri: required for "indexed_recordio": one `.idx` file for all record files together.
+        type: "text" (each line is a record), "recordio" or "indexed_recordio". With
+            "indexed_recordio", parts have equal numbers of records; otherwise, parts have about
+            equal numbers of bytes.
+        index_uri: one `.idx` file for all record files together. Required for "indexed_recordio".
         shuffle: reads the part's records in a new order in every pass. Only for "indexed_recordio".
         seed: the seed of the random orders. The same seed gives the same orders as in dmlc-core.
         batch_size: the number of records in a chunk. Only for "indexed_recordio".
         recurse_directories: includes the files in subdirectories.
-        num_shuffle_parts: divides the part into this number of sub-parts, and reads these in a new
-            order in every pass. Only for "text" and "recordio". 0 turns this off.
+        num_shuffle_parts: the number of sub-parts, which are read in a new order in every pass. 0
+            does not divide the part. Only for "text" and "recordio".
         chunk_size: the number of bytes in a chunk. Only for "text" and "recordio".
 
         Errors: InvalidArgumentError; ArgumentTypeError; NotFoundError for an item that matches no
@@ -131,16 +133,17 @@ class InputSplit(Closing):
         return self._core.next_record()
 
     def next_chunk(self) -> bytes | None:
-        """Returns the records of the current chunk that have not been read yet. If all have been
-        read, returns the next chunk, or None at the end of the part.
+        """Returns the rest of the current chunk or, if all its records have been read, the next
+        chunk. Returns None at the end of the part.
 
-        A chunk contains whole records in the format of the file. `records_of` divides it.
+        A chunk contains whole records in the format of the file. `records_of` divides a chunk into
+        its records.
         """
         self._has_read = True
         return self._core.next_chunk()
 
     def next_batch(self, n: int) -> bytes | None:
-        """Returns n records in the format of the file, or None at the end of the part.
+        """Returns n records as bytes in the format of the file, or None at the end of the part.
 
         If the last batch of a pass has only k < n records, the first batch of the next pass has
         n - k records.
@@ -233,7 +236,7 @@ class InputSplit(Closing):
         if self._has_read:
             raise StateError(
                 "an input split that has been read cannot be pickled",
-                remedy="In the process that reads it, create a split with the same uri and part",
+                remedy="Create a split with the same arguments in the other process",
             )
         return _remade, (type(self), self._options)
 

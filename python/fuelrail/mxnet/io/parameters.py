@@ -48,7 +48,7 @@ _NOT_OF_DETECTION = {
 
 
 def _rows(detection: bool) -> list[Option]:
-    """Returns the parameters of the C++ core, followed by those defined only in Python."""
+    """Returns the iterator's options: those of the C++ core, then those that only Python uses."""
     without = "No effect, because batches are always in ordinary CPU memory."
     return [
         *itertools.starmap(Option, _core.record_parameters(detection)),
@@ -65,7 +65,7 @@ def _rows(detection: bool) -> list[Option]:
 def described_keywords(detection: bool, defaults: Mapping[str, Any]) -> str:
     """Returns the list of keyword arguments for an iterator's docstring, grouped as in MXNet.
 
-    defaults: the iterator class's own defaults, which override those of the option table.
+    defaults: defaults of the iterator's class, which override the defaults in the option table.
     """
     groups: dict[str, list[Option]] = {}
     for row in _rows(detection):
@@ -102,7 +102,7 @@ def read_keywords(keywords: Mapping[str, Any], detection: bool) -> dict[str, Any
 
 
 def _read(name: str, kind: str, value: Any) -> Any:
-    """Converts `value` to the option's kind. Returns None if the default applies."""
+    """Converts the `value` of option `name` to `kind`. Returns None if the default applies."""
     if kind == "path":
         return None if value is None else file_name(f"`{name}`", value)
     if kind == "text":
@@ -115,7 +115,7 @@ def _read(name: str, kind: str, value: Any) -> Any:
         )
     if isinstance(value, int) and value.bit_length() > 10_000:  # Python cannot print it
         raise InvalidArgumentError(
-            f"`{name}` is out of range", expected="a 64-bit number", found=shown(value)
+            f"`{name}` is out of range", expected="a 64-bit integer", found=shown(value)
         )
     if _is_none(value) and (kind.startswith("one of ") or kind.endswith(" or None")):
         return None
@@ -166,14 +166,14 @@ def _decimal(name: str, value: Any) -> float:
     if math.isinf(number):
         raise InvalidArgumentError(
             f"`{name}` is out of range",
-            expected="0, or a number from 1.2e-38 to 3.4e38",
+            expected="0, or an absolute value from 1.2e-38 to 3.4e38",
             found=shown(value),
         )
     return number
 
 
 def _number(name: str, value: Any) -> float:
-    """Converts `value` to the nearest float. MXNet does this for lists and optional numbers."""
+    """Converts `value` to the nearest float, as MXNet does for lists and optional numbers."""
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, str):
@@ -187,7 +187,7 @@ def _number(name: str, value: Any) -> float:
 
 
 def _listed(name: str, value: Any, read: Callable[[str, Any], Any]) -> list[Any]:
-    """Converts a sequence, a number, or a text such as `(3, 224, 224)` or `1,2` to a list."""
+    """Converts `value` (a sequence, a number, or a text such as `(3, 8, 8)` or `1,2`) to a list."""
     items: Any = value
     if isinstance(value, str):
         inside = value.strip()

@@ -69,9 +69,9 @@ class ThreadedIter(Closing, Generic[T]):
     def next(self) -> T | None:
         """Waits for the next item and returns it. At the end of the pass, returns None.
 
-        If items can be None, use a `for` loop instead. After the end, further calls return None
-        until `before_first` is called. If the producer has raised an exception, further calls raise
-        it again until `before_first` is called.
+        After the end, further calls return None until `before_first` is called. If the producer has
+        raised an exception, further calls raise this exception again until `before_first` is
+        called. If an item can be None, use a `for` loop, which does not mistake None for the end.
 
         Errors: any exception that the producer raises; StateError in a forked child and after
         `close`.
@@ -97,7 +97,7 @@ class ThreadedIter(Closing, Generic[T]):
         self._shared.rewind()
 
     def close(self) -> None:
-        """Stops the thread. Calls that wait for an item, and all later calls, raise StateError."""
+        """Stops the thread. Calls that wait for an item, and later calls, raise StateError."""
         self._shared.close()
 
     destroy = close
@@ -134,18 +134,16 @@ class _Source(Generic[T]):
         self._items: Iterator[T] | None = None
 
     def next(self, cell: T | None) -> T:
-        """Returns the next item, or raises StopIteration at the end."""
         if self._items is None:
             self._items = self._make()
         return next(self._items)
 
     def rewind(self) -> None:
-        """Deletes the iterator, so that the next pass creates a new one."""
         self._items = None
 
 
 class _Filler(_Source[T]):
-    """Calls a function for each item, and passes it a recycled item to reuse, or None."""
+    """Calls `fill` for each item. The argument of `fill` is a recycled item or None."""
 
     fills_cells = True
 
@@ -188,7 +186,7 @@ def _takes_a_cell(function: Callable[..., Any]) -> bool:
 
 
 class _Shared(Generic[T]):
-    """State that the thread and the iterator share. It does not keep the iterator alive."""
+    """The state that the thread and the iterator share. It has no reference to the iterator."""
 
     def __init__(
         self, source: _Source[T], before_first: Callable[[], Any] | None, capacity: int
@@ -293,7 +291,8 @@ class _Shared(Generic[T]):
         if not self.source.can_rewind and self.user_rewind is None:
             raise UnsupportedError(
                 "the threaded iterator cannot be rewound",
-                remedy="Pass `before_first`, or an iterable that can be iterated twice",
+                remedy="Pass a function as `before_first`, or an iterable that can be iterated "
+                "again",
             )
         self.pause()
         error: BaseException | None = None

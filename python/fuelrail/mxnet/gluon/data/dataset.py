@@ -31,8 +31,8 @@ class Dataset:
     def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
         """Returns a dataset of the results of `fn(item)`, or of `fn(*item)` if the item is a tuple.
 
-        lazy: if True, `fn` is called each time an item is read. If False, `fn` is called now for
-        all items. Default: True.
+        lazy: if True, `fn` is called each time an item is read. If False, `fn` is called for all
+        items before `transform` returns. Default: True.
         """
         transformed = _Transformed(self, fn)
         return transformed if lazy else SimpleDataset([transformed[i] for i in range(len(self))])
@@ -44,13 +44,14 @@ class Dataset:
         return self.transform(functools.partial(_of_first, fn), lazy)
 
     def filter(self, fn: Callable[[Any], bool]) -> Dataset:
-        """Returns a dataset of the items for which `fn(item)` is true. Reads all items now."""
+        """Returns a dataset of the items for which `fn(item)` is true. The call reads all items."""
         return _Chosen(self, [i for i in range(len(self)) if fn(self[i])])
 
     def shard(self, num_shards: int, index: int) -> Dataset:
-        """Divides the items into `num_shards` parts, and returns the part with number `index`.
+        """Divides the items into `num_shards` parts, and returns part `index` as a dataset.
 
-        Each part has consecutive items. The sizes of the parts differ by at most one item.
+        Parts are counted from 0. Each part has consecutive items. The sizes of the parts differ by
+        at most one item.
 
         Errors: InvalidArgumentError unless 0 <= index < num_shards.
         """
@@ -64,8 +65,9 @@ class Dataset:
         return _Chosen(self, range(begin, begin + size + (part < longer)))
 
     def sample(self, sampler: Iterable[int]) -> Dataset:
-        """Returns the items at the indices that `sampler` yields, in that order. Reads all indices
-        now.
+        """Returns a dataset of the items at the indices that `sampler` yields, in that order.
+
+        The call reads all indices from `sampler`.
 
         Errors: OutOfRangeError (also an IndexError) for an index out of range; ArgumentTypeError
         for an index that is not an integer.
@@ -74,7 +76,7 @@ class Dataset:
         return _Chosen(self, [place_of(idx, size, "item") for idx in sampler])
 
     def take(self, count: int | None) -> Dataset:
-        """Returns the first `count` items, or all items if `count` is None."""
+        """Returns a dataset of the first `count` items, or of all items if `count` is None."""
         most = len(self) if count is None else whole("count", count)
         return _Chosen(self, range(min(most, len(self))))
 
@@ -127,7 +129,7 @@ class RecordFileDataset(Dataset):
         return self._record.keys[place_of(idx, len(self), "item", self.filename)]
 
     def _understood(self, idx: int, read: Callable[[bytes], T]) -> T:
-        """Returns `read(payload)` for item `idx`. Adds the file and offset to errors of `read`."""
+        """Applies `read` to the payload of item `idx`. Adds path and offset to errors of `read`."""
         key = self._key(idx)
         record = self._record.read_idx(key)
         try:
@@ -144,8 +146,6 @@ class RecordFileDataset(Dataset):
 
 
 class _Chosen(Dataset):
-    """The items of a dataset at the given indices."""
-
     def __init__(self, data: Dataset, indices: Sequence[int]) -> None:
         self._data = data
         self._indices = indices
@@ -158,8 +158,6 @@ class _Chosen(Dataset):
 
 
 class _Transformed(Dataset):
-    """The items of a dataset, transformed by a function."""
-
     def __init__(self, data: Dataset, fn: Callable[..., Any]) -> None:
         self._data = data
         self._fn = fn
