@@ -251,7 +251,7 @@ class ThreadedIter {
       more = state.produce(cell);
       if (more && cell == nullptr)
         throw StateError("the producer returned true but filled no cell",
-                         {.remedy = "Fill a cell, or return false at the end"});
+                         {.remedy = "Fill the cell, or return false if no item is left"});
     } catch (...) {
       more = false;
       error = std::current_exception();

@@ -28,7 +28,7 @@ size_t checked_row_bytes(const ColumnSpec& column) {
   if (bad != column.row_shape.end()) {
     throw InvalidArgumentError(
         "a dimension of the batch's column '" + column.name + "' is out of range",
-        {.expected = "at least 0, or -1 if it differs between rows",
+        {.expected = "at least 0, or -1 for a size that differs between rows",
          .found = std::to_string(*bad)});
   }
   if (column.ragged()) {

@@ -102,10 +102,10 @@ std::exception_ptr BadRecords::too_many_error() const {
   return std::make_exception_ptr(TooManyBadRecordsError(
       fmt::format("epoch {} has too many bad records", epoch_),
       {.expected = fmt::format("at most {} (`max_bad`)", max_bad_),
-       .found = counted_.size() == last_.size()
-                    ? fmt::format("{}{}", counted_.size(), last)
-                    : fmt::format("{}, the last {}{}", counted_.size(), last_.size(), last),
-       .remedy = "Find them all with `fuelrail verify --decode`, or raise `max_bad`"}));
+       .found = counted_.size() == last_.size() ? fmt::format("{}{}", counted_.size(), last)
+                                                : fmt::format("{}, the last {} of which are{}",
+                                                              counted_.size(), last_.size(), last),
+       .remedy = "Find all bad records with `fuelrail verify --decode`, or raise `max_bad`"}));
 }
 
 }  // namespace fuelrail

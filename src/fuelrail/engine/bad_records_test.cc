@@ -105,7 +105,7 @@ TEST(BadRecords, too_many_say_how_many_and_name_the_last_few) {
   } catch (const TooManyBadRecordsError& error) {
     EXPECT_THAT(error.what(), HasSubstr("epoch 4 has too many bad records"));
     EXPECT_THAT(error.what(), HasSubstr("at most 3"));
-    EXPECT_THAT(error.what(), HasSubstr("found 7, the last 5: "));
+    EXPECT_THAT(error.what(), HasSubstr("found 7, the last 5 of which are: "));
     EXPECT_THAT(error.what(), HasSubstr("record 26"));
     EXPECT_THAT(error.what(), HasSubstr("record 22"));
     EXPECT_THAT(error.what(), Not(HasSubstr("record 21")));

@@ -35,7 +35,7 @@ uint32_t leader_of(const Schema& schema, size_t field) {
   if (leader < kMaxLeaders) return static_cast<uint32_t>(leader);
   throw InvalidArgumentError("the dataset has too many image fields",
                              {.expected = fmt::format("at most {}", kMaxLeaders),
-                              .found = fmt::format("'{}', which is image field {}",
+                              .found = fmt::format("more ('{}' is image field {})",
                                                    schema.fields[field].name, leader + 1)});
 }
 
@@ -72,7 +72,7 @@ FieldProgram program_of(const std::string& name, const Schema& schema,
   }
   if (name == "encoded" && schema.has("image")) return bytes_copy(name, schema.index_of("image"));
   if (!schema.has(name)) {
-    throw InvalidArgumentError("`fields` has an unknown name",
+    throw InvalidArgumentError("`fields` contains an unknown name",
                                {.found = "'" + name + "'", .remedy = suggest(name, known)});
   }
   const size_t field = schema.index_of(name);
@@ -97,7 +97,7 @@ void check_images(const Schema& schema, const ImageOptions& options) {
   check(PixelFormat{options.dtype, options.layout, normalization(options.transforms)});
   ImageOptions::table().check(options);
   if (options.transforms.empty() || std::ranges::any_of(schema.fields, is_image)) return;
-  throw InvalidArgumentError("`transforms` needs images, but the records are bytes",
+  throw InvalidArgumentError("`transforms` must be empty, because the dataset has no image field",
                              {.expected = "no transforms",
                               .found = fmt::format("{}", options.transforms.size()),
                               .remedy = without_images()});

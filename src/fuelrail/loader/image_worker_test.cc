@@ -357,7 +357,7 @@ TEST(FieldPrograms, a_sample_has_127_image_fields_at_most) {
   const std::string error = testing::refusal_of<InvalidArgumentError>(
       [&] { field_programs(images_named(names), options); });
   EXPECT_THAT(error, HasSubstr("the dataset has too many image fields: expected at most 127, "
-                               "found 'camera127', which is image field 128"));
+                               "found more ('camera127' is image field 128)"));
 }
 
 // A container whose records are images only by its description of them.

@@ -233,7 +233,7 @@ void Loader::restore(const State& state) {
   const uint64_t size = epoch_size(*impl_->container, impl_->options.order);
   if (state.progress.position >= size && !impl_->is_fed()) {
     throw InvalidArgumentError("the state's position is beyond the end of the epoch",
-                               {.expected = fmt::format("below {}", size),
+                               {.expected = fmt::format("a position below {}", size),
                                 .found = fmt::format("{}", state.progress.position)});
   }
   impl_->restart(state.progress);

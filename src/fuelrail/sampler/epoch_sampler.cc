@@ -25,8 +25,8 @@ void check_order(const OrderOptions& order, uint64_t records) {
   }
   if (order.shuffle != Shuffle::kNone) {
     throw InvalidArgumentError(
-        "`weights` cannot be combined with `shuffle`",
-        {.found = "shuffle '" + to_string(order.shuffle) + "'",
+        "`shuffle` cannot be combined with `weights`",
+        {.found = "'" + to_string(order.shuffle) + "'",
          .remedy = "Omit `shuffle`; records drawn by weight are already in random order"});
   }
   if (order.weights->size() != records) {
@@ -42,9 +42,9 @@ void check(const EpochSamplerOptions& options, Progress start) {
   check(shard);
   if (options.order.batch_size > kMost / shard.world_size) {
     throw InvalidArgumentError(
-        "the batch size is too large for the world size",
-        {.expected = fmt::format("a batch_size of at most {}", kMost / shard.world_size),
-         .found = fmt::format("batch_size {}, world_size {}", options.order.batch_size,
+        "`batch_size` is too large for `world_size`",
+        {.expected = fmt::format("a `batch_size` of at most {}", kMost / shard.world_size),
+         .found = fmt::format("`batch_size` {} with `world_size` {}", options.order.batch_size,
                               shard.world_size)});
   }
   if (options.records > kMost) {

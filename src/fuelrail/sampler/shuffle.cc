@@ -23,7 +23,7 @@ void check(const Shuffle& shuffle) {
   if (shuffle.block > 0 && shuffle.blocks > 0) return;
   throw InvalidArgumentError(
       "the shuffle window is empty",
-      {.expected = "`block` and `blocks` of at least 1",
+      {.expected = "at least 1 for `block` and for `blocks`",
        .found = fmt::format("block={}, blocks={}", shuffle.block, shuffle.blocks)});
 }
 

@@ -107,7 +107,8 @@ State parse_state(const std::string& text) {
         "the state's 'version' is not supported",
         {.expected = fmt::to_string(kStateVersion),
          .found = fmt::to_string(version),
-         .remedy = "Restore the state with the fuelrail version that wrote it, or a newer one"});
+         .remedy =
+             "Restore the state with the fuelrail version that wrote it, or with a newer version"});
   }
   State state;
   state.version = static_cast<uint32_t>(version);

@@ -124,7 +124,7 @@ TEST(State, another_version_is_refused) {
   EXPECT_EQ(refusal(with("\"version\":1", "\"version\":2")),
             "the state's 'version' is not supported: expected 1, found 2. Restore "
             "the state "
-            "with the fuelrail version that wrote it, or a newer one.");
+            "with the fuelrail version that wrote it, or with a newer version.");
   EXPECT_THAT(refusal(with("\"version\":1", "\"version\":0")), HasSubstr("'version'"));
 }
 

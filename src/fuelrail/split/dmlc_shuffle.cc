@@ -40,10 +40,10 @@ uint32_t DmlcShuffle::below(uint32_t bound) {
 
 void DmlcShuffle::check_count(uint64_t count) {
   if (count <= kMostDrawn) return;
-  throw UnsupportedError("the shuffle of dmlc-core does not support this number of records",
+  throw UnsupportedError("the part has too many records or sub-parts for the shuffle of dmlc-core",
                          {.expected = fmt::format("at most {}", kMostDrawn),
                           .found = fmt::format("{}", count),
-                          .remedy = "Divide the data into more parts"});
+                          .remedy = "Use more parts, or fewer sub-parts"});
 }
 
 }  // namespace fuelrail::split

@@ -46,7 +46,7 @@ const InputSplitOptions& checked(const InputSplitOptions& options) {
   check(indexed || !options.shuffle, "records of this type cannot be shuffled one by one",
         "Use the type indexed_recordio with an index, or shuffle sub-parts (shuffle_parts)");
   check(!indexed || options.shuffle_parts == 0, "indexed_recordio has no sub-parts to shuffle",
-        "Set shuffle instead, which shuffles the records");
+        "Set shuffle to shuffle the records");
   check(options.batch_size > 0, "`batch_size` is 0", "Use at least 1");
   check(options.chunk_bytes > 0, "the chunk size is 0 bytes", "Use at least 1");
   return options;
@@ -54,14 +54,12 @@ const InputSplitOptions& checked(const InputSplitOptions& options) {
 
 [[noreturn]] void throw_other_index(const std::string& uri, const std::string& expected,
                                     const std::string& found) {
-  throw CorruptError(
-      "the index does not belong to the data",
-      {.path = uri,
-       .expected = expected,
-       .found = found,
-       .remedy =
-           "Build one index for all these files, with offsets from the beginning of the first "
-           "file, as if the files were joined end to end"});
+  throw CorruptError("the index does not belong to the data",
+                     {.path = uri,
+                      .expected = expected,
+                      .found = found,
+                      .remedy = "Build one index for all input files, with offsets as if the files "
+                                "were joined end to end"});
 }
 
 // The sorted offsets of an index, which count from the beginning of the first file in the files
@@ -220,7 +218,7 @@ std::unique_ptr<PartBytes> InputSplit::Impl::open_bytes(PartRange range, uint64_
 void InputSplit::Impl::check_process() const {
   if (!process.is_parents()) return;
   throw StateError("the input split belongs to the parent process, which has started reading it",
-                   {.remedy = "Create a new one after the fork"});
+                   {.remedy = "Create a new input split after the fork"});
 }
 
 void InputSplit::Impl::start() {

@@ -406,7 +406,7 @@ TEST_F(DamagedFile, length_that_reaches_into_the_next_record_is_reported) {
   directory.add("x.rec", damaged);
   InputSplit split(directory / "x.rec", options);
   const std::string said = refusal_of<CorruptError>([&] { split.next_record(); });
-  EXPECT_THAT(said, HasSubstr("offset 0: a record extends past the beginning of the next one"));
+  EXPECT_THAT(said, HasSubstr("offset 0: a record extends past the beginning of the next record"));
   EXPECT_EQ(refusal_of<CorruptError>([&] { split.next_record(); }), said);
 }
 

@@ -21,7 +21,7 @@ std::optional<RecordCutter::Cut> RecordCutter::next(const SplitChunk& chunk, siz
   } catch (TruncatedError& error) {
     error.add({.path = file.uri});
     if (offset + (end - from) == file.size_bytes) throw;
-    throw CorruptError("a record extends past the beginning of the next one",
+    throw CorruptError("a record extends past the beginning of the next record",
                        {.path = file.uri,
                         .offset = error.detail().offset,
                         .expected = error.detail().expected,

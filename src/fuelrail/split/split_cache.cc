@@ -49,7 +49,7 @@ void SplitCache::open_existing() {
   if (source->size_bytes() >= magic.size()) source->read(0, magic);
   if (as_text(magic) != kCacheMagic) {
     throw InvalidArgumentError(
-        "the file at the cache's path is not a cache",
+        "the existing file is not a cache file",
         {.path = uri_, .remedy = "Choose another path for the cache, or delete the file"});
   }
   if (source->size_bytes() != wanted.size() + bytes_) return;
@@ -111,7 +111,7 @@ void check_cache_is_no_source(const std::string& uri, const SplitFiles& files,
                                {.path = uri, .remedy = "Choose another path for the cache"});
   }
   if (would_find_split_file(places, uri)) {
-    throw InvalidArgumentError("the next run would read the cache as one of the input files",
+    throw InvalidArgumentError("the next run would read the cache as an input file",
                                {.path = uri, .remedy = "Choose another directory for the cache"});
   }
 }

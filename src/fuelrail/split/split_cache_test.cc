@@ -181,7 +181,7 @@ TEST_F(CachedSplit, file_that_is_no_cache_is_left_alone) {
   for (const char* contents : {"precious", "x", "more than eight bytes of something else"}) {
     write_file(directory / "cache", contents);
     EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { read(); }),
-                HasSubstr("the file at the cache's path is not a cache"));
+                HasSubstr("the existing file is not a cache file"));
     EXPECT_EQ(file_contents(directory / "cache"), contents);
   }
   EXPECT_THROW(InputSplit(directory / "x.rec" + "#" + directory.path()), Error);

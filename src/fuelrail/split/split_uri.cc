@@ -185,8 +185,8 @@ class ItemFiles {
     throw NotFoundError(
         fmt::format("no file has this name or matches this pattern{}", place_),
         {.path = item,
-         .remedy = "Write a pattern as a directory and a regular expression for file names, "
-                   "for example ./part-.* instead of part-*"});
+         .remedy = "Write a pattern as DIRECTORY/REGULAR_EXPRESSION, for example ./part-.* "
+                   "instead of part-*"});
   }
 
   static std::vector<FileInfo> matching(FileSystem& files, const std::string& directory,

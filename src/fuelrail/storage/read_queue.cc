@@ -110,7 +110,7 @@ std::unique_ptr<ReadQueue> in_this_process(std::unique_ptr<Reads> reads) {
 std::unique_ptr<ReadQueue> make_read_queue(const ReadOptions& options, ReadQueueCalls calls) {
   ReadOptions::table().check(options);
   if (calls.on_completion && options.backend != ReadBackend::kPread) {
-    throw InvalidArgumentError("`on_completion` needs a different read backend",
+    throw InvalidArgumentError("`on_completion` does not work with this read backend",
                                {.expected = "ReadBackend::kPread"});
   }
   if (options.threads == 0) {

@@ -130,7 +130,7 @@ LocalSink::LocalSink(std::string uri, Begin begin) : uri_(std::move(uri)), path_
     if (errno == ENOENT) {
       throw NotFoundError("no such file or directory",
                           {.path = directory,
-                           .expected = "an existing folder for the file",
+                           .expected = "an existing folder",
                            .remedy = "Create the folder first (mkdir -p)"});
     }
     throw_errno(errno, "cannot create a file in this folder", directory);
@@ -206,11 +206,10 @@ void LocalSink::read_back(uint64_t offset, MutableBytes into) {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
       state_ = State::kFailed;
-      throw IoError(
-          "cannot read back the unfinished file",
-          {.path = uri_,
-           .offset = offset,
-           .found = got < 0 ? words_of(errno) : "a file that was truncated after it was written"});
+      throw IoError("cannot read back the unfinished file",
+                    {.path = uri_,
+                     .offset = offset,
+                     .found = got < 0 ? words_of(errno) : "fewer bytes than were written"});
     }
     into = into.subspan(static_cast<size_t>(got));
     offset += static_cast<uint64_t>(got);
