@@ -224,12 +224,12 @@ TEST_F(InventedFormat, texts_name_it_with_the_others) {
 // --- Bad input: a row without one of its entries ------------------------------------------------
 
 TEST_F(InventedFormat, what_a_row_does_not_have_is_said_plainly) {
-  const std::string both = "expected a name that ends in .rec or .ffr";
+  const std::string both = "expected the format .rec or .ffr";
   row = invented::kFormat;
   row.open = nullptr;
   EXPECT_THAT(refusal({"info", inv}),
-              HasSubstr("files of this format cannot be opened: expected a name that ends in .rec, "
-                        ".ffr, .lst, .csv or .tsv, found Invented"));
+              HasSubstr("files of this format cannot be opened: expected the format .rec, .ffr, "
+                        ".lst, .csv or .tsv, found Invented"));
   row = invented::kFormat;
   row.damage_hides_rest = false;
   EXPECT_THAT(refusal({"verify", inv, "--recover", "-q"}),
@@ -306,8 +306,8 @@ TEST_F(InventedFormat, a_row_with_a_schema_and_an_index_is_told_of_both) {
 TEST_F(InventedFormat, a_list_of_images_is_not_recovered) {
   write_file(out("x.lst"), "0\t0\ta.jpg\n");
   EXPECT_THAT(refusal({"verify", out("x.lst"), "--recover", "-q"}),
-              HasSubstr("files of this format cannot be recovered: expected a name that ends in "
-                        ".rec, .ffr or .inv, found list of images"));
+              HasSubstr("files of this format cannot be recovered: expected the format .rec, .ffr "
+                        "or .inv, found list of images"));
 }
 
 // The error text of each command that calls a missing entry.

@@ -23,8 +23,8 @@ std::optional<uint32_t> known_crc(const Sidecar& sidecar, uint64_t i) {
 
 [[noreturn]] void throw_changed_ends(const std::string& uri, const Sidecar& old) {
   throw CorruptError(
-      "the first or last 4 KiB of the file changed after its sidecar was built, and without "
-      "checksums the file cannot be checked for damage",
+      "the file may be damaged: its first or last 4 KiB changed after its sidecar was built, and "
+      "no checksums exist to check its records",
       {.path = uri,
        .remedy = fmt::format("Restore the file; if the change was intended, move {} away first",
                              old.uri())});

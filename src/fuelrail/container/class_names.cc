@@ -78,8 +78,10 @@ std::vector<std::string> parse_class_names(std::string_view text, const std::str
     }
     if (const auto [first, is_new] = lines.emplace(name, line); !is_new) {
       throw CorruptError(
-          fmt::format("line {}: duplicate class name, first used on line {}", line, first->second),
-          {.path = uri, .found = fmt::format("'{}'", name), .remedy = "Remove one of the two"});
+          fmt::format("line {} repeats the class name on line {}", line, first->second),
+          {.path = uri,
+           .found = fmt::format("'{}'", name),
+           .remedy = "Remove one of the two lines"});
     }
     names.emplace_back(name);
   }

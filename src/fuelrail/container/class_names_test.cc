@@ -36,8 +36,8 @@ TEST(ClassNames, a_text_that_would_shift_numbers_is_refused_with_its_line) {
       "name per line. Remove the line.");
   EXPECT_EQ(
       complaint_about("cat\ndog\ncat\n"),
-      "names.txt: line 3: duplicate class name, first used on line 1: found 'cat'. Remove one "
-      "of the two.");
+      "names.txt: line 3 repeats the class name on line 1: found 'cat'. Remove one of the two "
+      "lines.");
   EXPECT_THAT(complaint_about(std::string("ca\0t\n", 5)), HasSubstr("is not a text file"));
 }
 

@@ -216,7 +216,7 @@ const FileFormat& format_for(FormatWork work, const std::string& uri) {
 void throw_cannot(FormatWork work, const FileFormat& format, const std::string& uri) {
   throw UnsupportedError(fmt::format("files of this format cannot be {}", ability(work).participle),
                          {.path = uri,
-                          .expected = fmt::format("a name that ends in {}", extensions_for(work)),
+                          .expected = fmt::format("the format {}", extensions_for(work)),
                           .found = std::string(format.name)});
 }
 
@@ -247,7 +247,7 @@ void check_schema(const std::string& uri, const std::string& schema, const FileF
   }
   throw InvalidArgumentError(
       fmt::format("a schema can be given only for {} files", alternatives(std::move(with_schemas))),
-      {.path = uri, .found = schema, .remedy = "Omit the schema"});
+      {.path = uri, .found = "the schema " + schema, .remedy = "Omit the schema"});
 }
 
 void check_root(const std::string& uri, const std::string& root) {

@@ -36,7 +36,7 @@ FieldSpec label_field(const LabelSummary& labels) {
 Bytes as_integer(float label, Sample& out) {
   if (!is_integral_label(label)) {
     throw CorruptError(
-        "the record's label is not a whole number, but the other records' labels are",
+        "the other records' labels are whole numbers, but this record's label is not",
         {.found = fmt::format("{}", label)});
   }
   store_le(out.scalars.data(), static_cast<int64_t>(label));

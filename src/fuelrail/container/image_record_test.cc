@@ -154,7 +154,7 @@ TEST(PayloadParser, labels_unlike_the_others_are_refused) {
             "found 2");
   EXPECT_EQ(
       refusal({.width = 1, .integral = true}, {0.5}),
-      "the record's label is not a whole number, but the other records' labels are: found 0.5");
+      "the other records' labels are whole numbers, but this record's label is not: found 0.5");
 }
 
 }  // namespace

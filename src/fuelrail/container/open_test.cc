@@ -142,11 +142,10 @@ TEST(OpenContainer, a_class_folder_that_is_not_among_the_given_names_is_refused)
       open_container(directory.path(), {.classes = {"ant", "bee"}});
     });
   };
-  EXPECT_THAT(complaint(), HasSubstr("the folder 'beee' is not one of the classes. "
+  EXPECT_THAT(complaint(), HasSubstr("the folder name 'beee' is not a class name. "
                                      "Did you mean 'bee'?"));
   write_file(directory / "cat/0.jpg", "x");
-  EXPECT_THAT(complaint(),
-              HasSubstr("is not one of the classes: found further unknown folders: 'cat'. "));
+  EXPECT_THAT(complaint(), HasSubstr("is not a class name: found the same problem with 'cat'. "));
 }
 
 TEST(OpenContainer, a_file_of_other_class_names_than_those_given_is_refused_with_the_first) {
@@ -239,7 +238,8 @@ TEST(OpenContainer, a_schema_that_there_is_not_is_refused) {
                         "'class_folders'?"));
   EXPECT_THAT(refusal_with(directory / "x.ffr", "?"), HasSubstr("class_folders"));
   EXPECT_THAT(refusal_with(directory / "x.rec", "class_folders"),
-              HasSubstr("x.rec: a schema can be given only for .ffr files: found class_folders"));
+              HasSubstr("x.rec: a schema can be given only for .ffr files: found the schema "
+                        "class_folders"));
   std::filesystem::remove(directory / "x.ffr");
   EXPECT_THAT(refusal_with(directory.path(), "class_folders"), HasSubstr("Omit the schema"));
 }

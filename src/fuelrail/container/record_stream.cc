@@ -27,7 +27,7 @@ void require_sidecar_beside(const RecordFile& file) {
   const std::string beside = sidecar_uri(file.uri());
   if (file.sidecar_location().place == SidecarPlace::kBeside || !is_file(beside)) return;
   throw CorruptError(
-      "the sidecar cannot be used, so the data that only the sidecar holds would be lost",
+      "the sidecar cannot be used, but it may hold data that the file does not have",
       {.path = beside,
        .remedy =
            "Restore the sidecar, or move it away to copy the file without the sidecar's data"});

@@ -335,8 +335,8 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
   std::filesystem::remove(out("x.rec.frx"));
   EXPECT_THAT(refused(options), HasSubstr("no sidecar beside the file"));
   write_file(out("x.rec.frx"), "junk");
-  EXPECT_THAT(refused(options), EndsWith("x.rec.frx: the sidecar cannot be used, so the data that "
-                                         "only the sidecar holds would be lost. " +
+  EXPECT_THAT(refused(options), EndsWith("x.rec.frx: the sidecar cannot be used, but it may hold "
+                                         "data that the file does not have. " +
                                          what_to_do));
   set_back();
   std::string index = expected.at("x.idx");

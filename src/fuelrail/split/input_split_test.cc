@@ -382,7 +382,7 @@ TEST_F(DamagedFile, overwritten_magic_is_reported_with_its_place) {
   std::string damaged = file;
   damaged[13] = 'x';
   EXPECT_THAT(refused(damaged), AllOf(HasSubstr("corrupt: "), HasSubstr("x.rec: offset 12: "),
-                                      HasSubstr("the magic number is wrong")));
+                                      HasSubstr("magic number is wrong")));
   EXPECT_EQ(delivered, 1);
 }
 

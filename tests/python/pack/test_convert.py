@@ -100,6 +100,6 @@ def test_a_sidecar_that_cannot_be_used_is_not_lost_in_silence(packed: pathlib.Pa
     packed.with_name("a.rec.frx").write_bytes(b"no sidecar")
     with (
         pytest.warns(fr.FuelrailWarning),
-        pytest.raises(fr.CorruptError, match="the data that only the sidecar holds would be lost"),
+        pytest.raises(fr.CorruptError, match="it may hold data that the file does not have"),
     ):
         fr.convert(packed, packed.with_name("b.ffr"))

@@ -281,7 +281,7 @@ TEST(Ffrecord, damage_to_the_table_is_an_error_of_the_opening) {
   bytes[13] ^= 1;
   write_file(file.path, bytes);
   EXPECT_THAT(refusal_of<CorruptError>([&] { file.open(); }),
-              HasSubstr("x.ffr: offset 0: the record table is damaged"));
+              HasSubstr("x.ffr: offset 0: the record table's checksum is wrong"));
   EXPECT_FALSE(std::filesystem::exists(file.sidecar));
 }
 

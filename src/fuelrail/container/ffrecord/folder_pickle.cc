@@ -130,8 +130,7 @@ class Machine {
   void push_class(std::string_view module, std::string_view name) {
     if (module != "collections" || name != "OrderedDict") {
       in_.refuse(
-          "the packed folder's structure names a class or function other than OrderedDict; it was "
-          "not called",
+          "the packed folder's structure names a class or function that fuelrail does not call",
           {.expected = "only collections.OrderedDict",
            .found = fmt::format("{:?}",
                                 fmt::format("{}.{}", module.substr(0, 100), name.substr(0, 100))),

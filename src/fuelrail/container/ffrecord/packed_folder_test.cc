@@ -88,8 +88,8 @@ TEST(PackedFolder, what_calls_anything_is_refused_by_its_name_and_not_called) {
   const auto pickles = golden_pickles();
   for (const char* name : {"evil0", "evil2", "evil4"}) {
     EXPECT_THAT(refusal(pickles.at(name)),
-                HasSubstr("the packed folder's structure names a class or function other than "
-                          "OrderedDict; it was not called: expected only "
+                HasSubstr("the packed folder's structure names a class or function that fuelrail "
+                          "does not call: expected only "
                           "collections.OrderedDict, found \"posix.system\". Do not open this file "
                           "with a program that unpickles it."));
   }

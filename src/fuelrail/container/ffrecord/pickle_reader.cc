@@ -44,7 +44,9 @@ bool is_utf8(std::string_view text) {
 }  // namespace
 
 void PickleReader::refuse(const std::string& failure, ErrorDetail detail) const {
-  if (detail.found.empty()) detail.found = fmt::format("byte {} of {}", begin_, text_.size());
+  if (detail.found.empty()) {
+    detail.found = fmt::format("the problem at byte {} of {}", begin_, text_.size());
+  }
   if (detail.remedy.empty()) detail.remedy = "Pack the folder again";
   throw CorruptError(failure, detail);
 }

@@ -35,13 +35,12 @@ T read_le(const Source& source, uint64_t offset) {
 }
 
 [[noreturn]] void throw_never_written(const Source& source) {
-  throw CorruptError(
-      "the record table was never written, because the writer stopped before it finished",
-      {.path = source.uri(),
-       .offset = 0,
-       .expected = "at least 1 record",
-       .found = fmt::format("0 records in a file of {} bytes", source.size_bytes()),
-       .remedy = "Write the file again"});
+  throw CorruptError("the record table was never written, because the writer stopped early",
+                     {.path = source.uri(),
+                      .offset = 0,
+                      .expected = "at least 1 record",
+                      .found = fmt::format("0 records in a file of {} bytes", source.size_bytes()),
+                      .remedy = "Write the file again"});
 }
 
 [[noreturn]] void throw_bad_count(const Source& source, int64_t count) {
@@ -97,7 +96,7 @@ void check_offset(const Source& source, uint64_t records, uint64_t i, int64_t of
   if (i + 1 == records && offset >= 0 && static_cast<uint64_t>(offset) >= least) {
     const uint64_t missing = first_missing(source, records);
     throw TruncatedError(
-        "the file is truncated: this record and all later ones are missing or incomplete",
+        "the file is truncated, so this record and all later ones are missing or incomplete",
         {.path = source.uri(),
          .record = missing,
          .offset = read_le<uint64_t>(source, place_of_offset(records, missing)),
@@ -117,7 +116,7 @@ void check_offset(const Source& source, uint64_t records, uint64_t i, int64_t of
 void check_crc(const std::string& uri, Bytes bytes, uint32_t expected) {
   const uint32_t found = crc32(bytes);
   if (found == expected) return;
-  throw CorruptError("the record table is damaged: its checksum is wrong",
+  throw CorruptError("the record table's checksum is wrong",
                      {.path = uri,
                       .offset = 0,
                       .expected = fmt::format("{:#010x}", expected),

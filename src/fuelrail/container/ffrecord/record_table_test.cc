@@ -121,9 +121,9 @@ TEST(RecordTable, without_verification_counts_and_offsets_are_checked_all_the_sa
   file[12] ^= 1;  // a record's checksum: nothing else depends on it
   EXPECT_EQ(table_of(file, false).size(), 4);
   EXPECT_THAT(refusal_of<CorruptError>([&] { table_of(file); }),
-              HasSubstr("x.ffr: offset 0: the record table is damaged: its checksum is wrong"));
+              HasSubstr("x.ffr: offset 0: the record table's checksum is wrong"));
   EXPECT_THAT(refusal_of<CorruptError>([&] { table_of(file, false).verify("y.ffr"); }),
-              HasSubstr("y.ffr: offset 0: the record table is damaged"));
+              HasSubstr("y.ffr: offset 0: the record table's checksum is wrong"));
   file[4 + 7] = '\x80';
   EXPECT_THAT(refusal_of<CorruptError>([&] { table_of(file, false); }),
               HasSubstr("the number of records in the file's header is out of range"));
@@ -215,7 +215,7 @@ TEST(RecordTable, a_shortened_or_lengthened_file_changes_its_last_record) {
   EXPECT_EQ(table_of(file + "more").length(3), 260);
   EXPECT_EQ(table_of(file.substr(0, file.size() - 6)).length(3), 250);
   EXPECT_THAT(refusal_of<TruncatedError>([&] { table_of(file.substr(0, file.size() - 257)); }),
-              HasSubstr("the file is truncated: this record and all later ones are missing or "
+              HasSubstr("the file is truncated, so this record and all later ones are missing or "
                         "incomplete: expected more than "));
 }
 
@@ -233,8 +233,8 @@ TEST(RecordTable, a_table_that_was_never_written_is_said_to_be_so) {
   for (const bool verify : {true, false}) {
     EXPECT_THAT(refusal_of<CorruptError>([&] { table_of(killed, verify); }),
                 HasSubstr("x.ffr: offset 0: the record table was never written, because the writer "
-                          "stopped before it finished: expected at least 1 record, found 0 records "
-                          "in a file of 77 bytes. Write the file again."));
+                          "stopped early: expected at least 1 record, found 0 records in a file of "
+                          "77 bytes. Write the file again."));
   }
 }
 

@@ -262,13 +262,13 @@ class Scan {
     constexpr size_t kMostFolders = 10;
     std::string found;
     for (size_t i = 1; i < std::min(unknown.size(), kMostFolders); ++i) {
-      found += fmt::format("{} '{}'", i == 1 ? "further unknown folders:" : ",", unknown[i]);
+      found += fmt::format("{} '{}'", i == 1 ? "the same problem with" : ",", unknown[i]);
     }
     if (unknown.size() > kMostFolders) {
       found += fmt::format(" and {} more", unknown.size() - kMostFolders);
     }
     throw InvalidArgumentError(
-        fmt::format("the folder '{}' is not one of the classes", unknown[0]),
+        fmt::format("the folder name '{}' is not a class name", unknown[0]),
         {.path = root_, .found = std::move(found), .remedy = table.remedy_for(unknown[0])});
   }
 

@@ -137,7 +137,7 @@ void ImageList::add_named(const ListedLine& line, const std::string& uri) {
   const auto name = names_.emplace(line.labels[0], next).first;
   if (names_.size() > kMostClasses) {
     names_.erase(name);
-    refuse_line(uri, line.line, "there are more classes than float32 labels can number",
+    refuse_line(uri, line.line, "there are too many classes for float32 labels",
                 {.expected = fmt::format("at most {} classes", kMostClasses)});
   }
   labels_.push_back(static_cast<float>(name->second.number));

@@ -92,7 +92,7 @@ size_t append_framed(Bytes payload, std::vector<std::byte>& out) {
 
 uint64_t PartChain::add(const PartHead& head, uint64_t offset, uint64_t left) {
   if (head.magic() != kMagic) {
-    throw CorruptError("no record begins here: the magic number is wrong",
+    throw CorruptError("the record's magic number is wrong",
                        {.offset = offset,
                         .expected = fmt::format("{:#010x}", kMagic),
                         .found = fmt::format("{:#010x}", head.magic())});
@@ -100,12 +100,12 @@ uint64_t PartChain::add(const PartHead& head, uint64_t offset, uint64_t left) {
   if (!head.valid() || head.starts_record() != (parts_ == 0)) {
     throw CorruptError("the parts of the record are out of order",
                        {.offset = offset,
-                        .expected = parts_ == 0 ? "a whole record or a first part (kind 0 or 1)"
-                                                : "a middle or last part (kind 2 or 3)",
+                        .expected = parts_ == 0 ? "kind 0 (a whole record) or 1 (a first part)"
+                                                : "kind 2 (a middle part) or 3 (a last part)",
                         .found = fmt::format("kind {}", static_cast<int>(head.kind()))});
   }
   if (!head.ends_record() && head.length() % kWordBytes != 0) {
-    throw CorruptError("a part that is not the last part of its record has an invalid length",
+    throw CorruptError("a part before the record's last part has an invalid length",
                        {.offset = offset,
                         .expected = "a multiple of 4",
                         .found = fmt::format("{}", head.length())});

@@ -163,11 +163,12 @@ TEST(Unframe, data_cut_anywhere_are_truncated) {
 }
 
 TEST(Unframe, wrong_magic_is_corrupt_with_its_offset) {
-  EXPECT_THAT(refusal<CorruptError>("0a23d7cf 01000000 61000000"),
-              HasSubstr("offset 1000: no record begins here: the magic number is wrong: expected "
-                        "0xced7230a, found 0xcfd7230a"));
+  EXPECT_THAT(
+      refusal<CorruptError>("0a23d7cf 01000000 61000000"),
+      HasSubstr("offset 1000: the record's magic number is wrong: expected 0xced7230a, found "
+                "0xcfd7230a"));
   EXPECT_THAT(refusal<CorruptError>("0a23d7ce 00000020 0b23d7ce 00000060"),
-              HasSubstr("offset 1008: no record begins here"));
+              HasSubstr("offset 1008: the record's magic number is wrong"));
 }
 
 TEST(Unframe, parts_out_of_order_are_corrupt) {

@@ -144,8 +144,8 @@ void check_index_key(std::string_view key, const std::string& uri) {
     throw InvalidArgumentError(
         "the index key is invalid",
         {.path = uri,
-         .expected = "text that is not empty or long, has no TAB or line end, and does "
-                     "not start or end with a space",
+         .expected = "a short, non-empty text without TABs or line ends, and without spaces at its "
+                     "start or end",
          .found = fmt::format("{:?}", key.substr(0, 60))});
   }
 }

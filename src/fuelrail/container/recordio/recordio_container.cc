@@ -176,8 +176,8 @@ class OpenedRecordIo final : public RecordFile {
 
   [[noreturn]] void throw_changed(uint64_t i, const RecordEntry& entry) const {
     throw CorruptError(
-        "the record may be damaged: it overlaps the first or last 4 KiB of the file, which changed "
-        "after the sidecar was built, and the sidecar has no checksums",
+        "the record may be damaged: the sidecar has no checksums, the first or last 4 KiB of the "
+        "file changed after the sidecar was built, and the record overlaps them",
         {.path = uri(),
          .record = i,
          .offset = entry.offset,

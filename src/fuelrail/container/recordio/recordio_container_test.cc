@@ -176,7 +176,7 @@ TEST(RecordIo, file_of_another_kind_is_refused) {
   RecordFile file(std::vector<std::string>{"x"});
   write_file(file.path, "This is no RecordIO file.");
   EXPECT_THAT(refusal_of<CorruptError>([&] { file.open(); }),
-              HasSubstr("x.rec: record 0, offset 0: no record begins here"));
+              HasSubstr("x.rec: record 0, offset 0: the record's magic number is wrong"));
 }
 
 TEST(RecordIo, damage_in_a_scanned_file_is_found_when_it_is_opened) {

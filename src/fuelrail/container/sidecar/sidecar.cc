@@ -176,7 +176,7 @@ Bytes checked_directory(Bytes head, uint64_t file_bytes, const std::string& uri)
   const Bytes directory = head.subspan(kHeaderBytes, bytes);
   if (crc32(directory, crc32(head.first(kHeaderCrcAt))) !=
       load_le<uint32_t>(head.data() + kHeaderCrcAt)) {
-    throw_corrupt("the sidecar's header is damaged: its checksum is wrong", uri);
+    throw_corrupt("the checksum of the sidecar's header is wrong", uri);
   }
   return directory;
 }

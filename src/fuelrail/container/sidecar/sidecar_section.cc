@@ -38,7 +38,7 @@ void check_section_crc(Bytes data, uint32_t expected, const std::string& what,
                        const std::string& uri) {
   const uint32_t found = crc32(data);
   if (found == expected) return;
-  throw CorruptError(fmt::format("{} of the sidecar is damaged: its checksum is wrong", what),
+  throw CorruptError(fmt::format("the checksum of {} of the sidecar is wrong", what),
                      {.path = uri,
                       .expected = fmt::format("{:#010x}", expected),
                       .found = fmt::format("{:#010x}", found),

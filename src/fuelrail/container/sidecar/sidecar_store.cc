@@ -47,7 +47,7 @@ void check_identity(const Sidecar& sidecar, const FileIdentity& identity,
       fmt::format("the sidecar does not belong to {}", data_uri),
       {.path = sidecar.uri(),
        .expected = sizes_differ ? fmt::format("a file of {} bytes", sidecar.identity().size_bytes)
-                                : "a file with the same first and last 4 KiB",
+                                : "a file whose first and last 4 KiB match the sidecar",
        .found = sizes_differ ? fmt::format("{}", identity.size_bytes) : "",
        .remedy = "Move the sidecar away and build a new one with 'fuelrail index'"});
 }
@@ -293,7 +293,8 @@ void SidecarStore::throw_cut(const Sidecar& sidecar) const {
     detail.record = missing.record;
     detail.offset = missing.offset;
     throw TruncatedError(
-        "the file is truncated: this record and all later ones are missing or incomplete", detail);
+        "the file is truncated, so this record and all later ones are missing or incomplete",
+        detail);
   }
   throw TruncatedError("the file is truncated", detail);
 }
@@ -381,10 +382,8 @@ std::optional<StoredSidecar> SidecarStore::publish_at(const SidecarWriter& write
 
 void SidecarStore::check_replaceable() const {
   if (!beside_.set_aside) return;
-  throw CorruptError(
-      "this file has the sidecar's name but is not a valid sidecar of the data file, so it is not "
-      "overwritten",
-      {.path = beside_.location.uri, .remedy = "Move this file away"});
+  throw CorruptError("the file is not a valid sidecar of the data file, so it is not overwritten",
+                     {.path = beside_.location.uri, .remedy = "Move the file away"});
 }
 
 StoredSidecar SidecarStore::replace(const SidecarWriter& writer) {

@@ -380,7 +380,7 @@ TEST(LargeSidecar, damaged_block_checksum_is_found_at_opening) {
   auto bytes = bytes_of(large_sidecar(), kLargeIdentity);
   flip(bytes, bytes.size() * 8 - 1);  // of the last block of checksums
   EXPECT_THAT(refusal<CorruptError>(bytes),
-              HasSubstr("section \"CRCS\" of the sidecar is damaged"));
+              HasSubstr("the checksum of section \"CRCS\" of the sidecar is wrong"));
 }
 
 TEST(LargeSidecar, sections_without_blocks_of_a_right_size_are_refused) {
