@@ -15,7 +15,7 @@ uint32_t crc32(Bytes bytes, uint32_t crc) {
 
 void check_record_crc(uint32_t found, uint32_t expected) {
   if (found == expected) return;
-  throw CorruptError("the record is damaged: its checksum is wrong",
+  throw CorruptError("the record's checksum is wrong",
                      {.expected = fmt::format("{:#010x}", expected),
                       .found = fmt::format("{:#010x}", found),
                       .remedy = "Restore the file, pack it again, or copy its readable records "

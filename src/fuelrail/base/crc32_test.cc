@@ -32,7 +32,7 @@ TEST(Crc32, goes_on_from_any_cut) {
 TEST(CheckRecordCrc, says_what_it_expected_and_found) {
   check_record_crc(0x3610a686, 0x3610a686);
   EXPECT_EQ(testing::refusal_of<CorruptError>([] { check_record_crc(0x1f, 0x3610a686); }),
-            "the record is damaged: its checksum is wrong: expected 0x3610a686, found 0x0000001f. "
+            "the record's checksum is wrong: expected 0x3610a686, found 0x0000001f. "
             "Restore the file, pack it again, or copy its readable records with 'fuelrail "
             "recover'.");
 }

@@ -83,7 +83,7 @@ TEST(CliFfrecord, verify_lists_every_bad_record) {
   const Said said = call({"verify", files.images});
   EXPECT_EQ(said.code, 1);
   EXPECT_THAT(said.out, HasSubstr("images.ffr: record 2, offset " + std::to_string(second) +
-                                  ": the record is damaged: its checksum is wrong"));
+                                  ": the record's checksum is wrong"));
   EXPECT_THAT(said.out, HasSubstr("images.ffr: record 6, offset "));
   EXPECT_THAT(said.out, HasSubstr("8 records, 2 problems"));
 }
@@ -144,7 +144,7 @@ TEST(CliFfrecord, verify_reads_a_record_that_is_too_long_for_an_image_piece_by_p
     EXPECT_EQ(said.code, wrong) << said.out;
     EXPECT_THAT(said.out, HasSubstr(wrong == 0 ? "1 record, all well"
                                                : "long.ffr: record 0, offset 24: the record is "
-                                                 "damaged: its checksum is wrong"));
+                                                 "record's checksum is wrong"));
   }
 }
 

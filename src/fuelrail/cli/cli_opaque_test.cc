@@ -233,8 +233,7 @@ TEST(CliLongRecords, of_a_wrong_checksum_are_findings_and_leave_no_file) {
   const TemporaryDirectory directory;
   const std::string path = directory / "long.ffr";
   write_long(path, uint64_t{40} << 20, 1);
-  const std::string wrong =
-      "long.ffr: record 1, offset 53: the record is damaged: its checksum is wrong";
+  const std::string wrong = "long.ffr: record 1, offset 53: the record's checksum is wrong";
   const Said verify = call({"verify", path, "-q"});
   EXPECT_EQ(verify.code, 1);
   EXPECT_THAT(verify.out, HasSubstr(wrong));

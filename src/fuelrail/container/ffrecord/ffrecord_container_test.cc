@@ -162,7 +162,7 @@ TEST(Ffrecord, a_damaged_label_is_its_records_error_and_changes_no_schema) {
       Sample sample;
       EXPECT_THAT(
           refusal_of<CorruptError>([&] { read_sample(*container, damaged, framed, sample); }),
-          HasSubstr("the record is damaged: its checksum is wrong"));
+          HasSubstr("the record's checksum is wrong"));
       EXPECT_NO_THROW(read_sample(*container, (damaged + 1) % 3, framed, sample));
     }
   }
@@ -448,9 +448,8 @@ TEST(FfrecordSidecar, is_not_built_of_a_damaged_file) {
   std::string bytes = file_contents(file.path);
   bytes[table_bytes(3) + 5 + 20'000] ^= 1;
   write_file(file.path, bytes);
-  EXPECT_THAT(
-      refusal_of<CorruptError>([&] { build_sidecar(file.path); }),
-      HasSubstr(file.path + ": record 1, offset 53: the record is damaged: its checksum is wrong"));
+  EXPECT_THAT(refusal_of<CorruptError>([&] { build_sidecar(file.path); }),
+              HasSubstr(file.path + ": record 1, offset 53: the record's checksum is wrong"));
   EXPECT_EQ(file_contents(file.sidecar), sidecar);
   std::filesystem::remove(file.sidecar);
   EXPECT_THROW(build_sidecar(file.path), CorruptError);
@@ -473,7 +472,7 @@ TEST(FfrecordSidecar, built_without_verifying_leaves_the_files_own_checksums_in_
   Sample sample;
   EXPECT_NO_THROW(read_sample(*container, 0, framed, sample));
   EXPECT_THAT(refusal_of<CorruptError>([&] { read_sample(*container, 1, framed, sample); }),
-              HasSubstr("record 1, offset 53: the record is damaged: its checksum is wrong"));
+              HasSubstr("record 1, offset 53: the record's checksum is wrong"));
 }
 
 TEST(FfrecordSidecar, building_one_stops_when_told) {

@@ -442,7 +442,7 @@ TEST(PackedImages, a_file_that_is_no_packed_folder_is_refused_with_its_last_reco
               HasSubstr("found no records"));
   write_file(path, file_of({"piouhjgbr" + kPickledFolder + "."}) + "appended");
   EXPECT_THAT(refusal_of<CorruptError>([&] { open_packed_images(path); }),
-              HasSubstr("its checksum is wrong"));
+              HasSubstr("checksum is wrong"));
   std::filesystem::resize_file(path, (uint64_t{2} << 30) + 1000);
   EXPECT_THAT(refusal_of<CorruptError>([&] { open_packed_images(path); }),
               HasSubstr("is too long: expected at most 2147483648 bytes"));

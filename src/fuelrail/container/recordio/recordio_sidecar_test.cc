@@ -84,7 +84,7 @@ TEST(RecordIoSidecar, wrong_checksum_names_the_record) {
   framed[40] ^= std::byte{1};
   Sample sample;
   EXPECT_THAT(refusal_of<CorruptError>([&] { container->parse(0, framed, sample); }),
-              HasSubstr("x.rec: record 0, offset 0: the record is damaged: its checksum is wrong"));
+              HasSubstr("x.rec: record 0, offset 0: the record's checksum is wrong"));
 }
 
 TEST(RecordIoSidecar, of_a_file_that_grew_is_set_aside_and_kept) {
