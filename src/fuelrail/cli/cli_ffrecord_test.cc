@@ -143,8 +143,8 @@ TEST(CliFfrecord, verify_reads_a_record_that_is_too_long_for_an_image_piece_by_p
     const Said said = call({"verify", path});
     EXPECT_EQ(said.code, wrong) << said.out;
     EXPECT_THAT(said.out, HasSubstr(wrong == 0 ? "1 record, all well"
-                                               : "long.ffr: record 0, offset 24: the record is "
-                                                 "record's checksum is wrong"));
+                                               : "long.ffr: record 0, offset 24: the record's "
+                                                 "checksum is wrong"));
   }
 }
 

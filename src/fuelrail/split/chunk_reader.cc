@@ -102,9 +102,9 @@ void RunReader::check_may_grow(const SplitChunk& chunk) const {
   const SplitChunk::Piece& first = chunk.pieces().front();
   const bool begins = begins_record_at(chunk.bytes(), 0);
   if (begins && chunk.size() < recordio::kMaxFramedBytes) return;
-  throw CorruptError(begins ? "the record is longer than RecordIO allows"
-                            : "no record begins here: the magic number is wrong",
-                     {.path = bytes_.files().info(first.file).uri, .offset = first.offset});
+  throw CorruptError(
+      begins ? "the record is longer than RecordIO allows" : "the record's magic number is wrong",
+      {.path = bytes_.files().info(first.file).uri, .offset = first.offset});
 }
 
 void RunReader::rewind(uint64_t missing) {
