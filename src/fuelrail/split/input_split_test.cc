@@ -424,7 +424,7 @@ TEST_F(DamagedFile, data_without_any_record_are_not_read_into_memory) {
   directory.add("x.rec", contents);
   InputSplit split(directory.list(), {.chunk_bytes = 64});
   EXPECT_THAT(refusal_of<CorruptError>([&] { split.next_chunk(); }),
-              HasSubstr("x.rec: offset 0: no record begins here"));
+              HasSubstr("x.rec: offset 0: the record's magic number is wrong"));
 }
 
 TEST_F(DamagedFile, batch_before_the_damage_comes_first) {
