@@ -56,8 +56,7 @@ PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
 PackResult PackJob::run() {
   if (left_out().too_many()) {
     if (!journal_->left() && !journal_->is_foreign()) journal_->finish();  // this run created it
-    give_up("`max_errors` is exceeded, because a folder or a line of the list cannot be read",
-            failures_[left_out().allowed]);
+    give_up("a folder or a line of the list cannot be read", failures_[left_out().allowed]);
   }
   resume();
   look_at_existing_parts();
@@ -108,8 +107,7 @@ void PackJob::resume() {
   }
   journal_->flush();
   if (left_out().too_many()) {
-    give_up("`max_errors` is already exceeded, most recently because this image cannot be read",
-            failures_.back());
+    give_up("the image cannot be read", failures_.back());
   }
 }
 
@@ -329,7 +327,7 @@ void PackJob::list_rest(const Planned& at, Images& images, ProgressReporter& pro
       options_.job.warn(report_uri_ + " lists the unreadable images found so far");
     throw;
   }
-  give_up("`max_errors` is exceeded, because the image cannot be read", first, all);
+  give_up("the image cannot be read", first, all);
 }
 
 void PackJob::leave_out(PackFailure failure) {
@@ -382,7 +380,7 @@ void PackJob::give_up(const std::string& failure, const PackFailure& first, bool
   if (reason.ends_with('.')) reason.pop_back();
   const LeftOut images = left_out();
   throw CorruptError(
-      fmt::format("{} ({})", failure, reason),
+      fmt::format("{} ({}), so `max_errors` is exceeded", failure, reason),
       {.path = first.path,
        .expected = fmt::format("at most {} of {} images skipped", images.allowed, images.all),
        .found = fmt::to_string(images.count),
