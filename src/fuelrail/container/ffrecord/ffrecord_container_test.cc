@@ -243,7 +243,7 @@ TEST(Ffrecord, truncation_and_appended_bytes_are_seen_in_the_last_record) {
     Reader read(*container);
     EXPECT_EQ(read.field(0, 0), "hello");
     EXPECT_THAT(refusal_of<CorruptError>([&] { read(1); }),
-                HasSubstr("x.ffr: record 1, offset 41: the record is damaged: its checksum"));
+                HasSubstr("x.ffr: record 1, offset 41: the record's checksum"));
   }
 }
 

@@ -283,8 +283,10 @@ TEST(RecordIoSidecar, whose_labels_contradict_the_file_is_found_when_a_record_is
     }
     return "accepted";
   };
-  EXPECT_THAT(opened_as({0.5f}, {.width = 1, .integral = true}), HasSubstr("not a whole number"));
-  EXPECT_THAT(opened_as({NAN}, {.width = 1, .integral = true}), HasSubstr("not a whole number"));
+  EXPECT_THAT(opened_as({0.5f}, {.width = 1, .integral = true}),
+              HasSubstr("labels are whole numbers, but this record's label is not"));
+  EXPECT_THAT(opened_as({NAN}, {.width = 1, .integral = true}),
+              HasSubstr("labels are whole numbers, but this record's label is not"));
   EXPECT_THAT(opened_as({1, 2}, {.width = 1, .integral = true}), HasSubstr("number of labels"));
   EXPECT_THAT(opened_as({1, 2}, {.width = 3, .integral = true}),
               HasSubstr("number of labels than the other records: expected 3, found 2"));

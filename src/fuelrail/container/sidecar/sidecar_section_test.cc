@@ -108,7 +108,7 @@ TEST_F(SectionOfBlocks, that_change_in_place_are_what_they_were_or_an_error) {
   overwrite(kStretch + 4, "changed");
   EXPECT_TRUE(reads_right(section, 5));
   EXPECT_THAT(testing::refusal_of<CorruptError>([&] { reads_right(section, kStretch + 8); }),
-              HasSubstr("x.frx: block 64 of section"));
+              HasSubstr("x.frx: the checksum of block 64 of section"));
   EXPECT_TRUE(reads_right(section, kStretch + kBlock));
   EXPECT_THROW(section.verify(), CorruptError);
 }
