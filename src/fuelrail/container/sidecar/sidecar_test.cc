@@ -369,8 +369,9 @@ TEST(LargeSidecar, damaged_block_is_refused_when_used_and_leaves_the_others) {
     sidecar->record(5001);  // in the same block as the flipped bit
     ADD_FAILURE();
   } catch (const CorruptError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("x.frx: block 19 of section \"RECS\" of the sidecar is "
-                                        "damaged"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("x.frx: the checksum of block 19 of section \"RECS\" of the "
+                          "sidecar is wrong"));
     EXPECT_THAT(error.what(), HasSubstr("fuelrail index"));
   }
   EXPECT_THROW(sidecar->verify(), CorruptError);
