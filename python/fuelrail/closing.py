@@ -48,7 +48,7 @@ _exits_in: int | None = None  # the thread that runs the exit handlers; None bef
 
 
 def close_at_exit(thing: T, close: Callable[[T], None]) -> None:
-    """Registers `thing`. At interpreter exit, `close(thing)` is called if `thing` still exists."""
+    """Calls `close(thing)` at interpreter exit, unless `thing` has been deleted before."""
     _open[thing] = close
     end_thread_at_exit()  # ends this thread if it is too late for the exit to close `thing`
 
@@ -64,7 +64,6 @@ def end_thread_at_exit() -> None:
 
 @atexit.register
 def _close_all() -> None:
-    """Closes all registered objects that still exist."""
     global _exits_in
     _exits_in = threading.get_ident()
     _core.process_ends()

@@ -104,7 +104,7 @@ class Sample:
 
     @property
     def place(self) -> Place:
-        """The record's file, and its index and byte offset in the file."""
+        """The path of the record's file, and the record's index and byte offset in this file."""
         return Place(*self._record.place)
 
     @property

@@ -50,7 +50,7 @@ class Framework(Generic[Element]):
         return columns
 
     def columns(self, columns: Sequence[NativeColumn], is_image: Sequence[bool]) -> list[Any]:
-        """Applies the method `column` to each array. A ragged column is a list of arrays."""
+        """Calls the method `column` for each array. A ragged column is a list of arrays."""
         return [
             self._rows(column, image) if isinstance(column, list) else self.column(column, image)
             for column, image in zip(columns, is_image, strict=True)
@@ -160,11 +160,11 @@ def columns_of(fields: object) -> list[str]:
 
 
 def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
-    """Raises InvalidArgumentError if the user wants "image", but the records are raw bytes."""
+    """Raises InvalidArgumentError if `wanted` has "image", but the records are raw bytes."""
     known = [field.name for field in schema]
     if "data" in known and "image" in wanted and "image" not in known:
         raise InvalidArgumentError(
-            "the records are bytes, not images",
+            "the dataset has no field 'image', because its records are raw bytes",
             expected="only fields of the dataset (" + ", ".join(known) + ")",
             found=shown(list(wanted)),
             remedy='Pass `fields=["data"]`, or pass a `schema` that reads the bytes as images',
@@ -172,7 +172,7 @@ def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
 
 
 def _named_fields(fields: object) -> tuple[list[str], list[str]]:
-    """Returns the column names of a batch, and the dataset's field for each column."""
+    """Returns two lists: the names of a batch's columns, and the dataset's field of each."""
     if not isinstance(fields, Mapping):
         names = columns_of(fields)
         return names, names
@@ -181,7 +181,7 @@ def _named_fields(fields: object) -> tuple[list[str], list[str]]:
 
 
 def _batch_transforms(given: object) -> list[tuple[Callable[..., Any], bool]]:
-    """Returns each transform, and whether it has a parameter `context`."""
+    """Returns a pair for each transform: the function, and whether it has a parameter `context`."""
     if given is None:
         return []
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):

@@ -30,10 +30,10 @@ class _Pulled(NamedTuple):
 class FedOrder:
     """Reads the user's `sampler` or `batch_sampler`, and passes its batches of indices to the core.
 
-    A thread that requests a batch first reads up to `prefetch` + 1 batches ahead from the sampler,
-    and then waits for the requested batch. Therefore:
-    - No Python code runs on the core's threads.
-    - With a seeded global random generator, a sampler draws the same numbers in every run.
+    The sampler runs on the thread that requests a batch. Before this thread waits for the batch, it
+    reads up to `prefetch` + 1 batches ahead from the sampler. Therefore:
+    - The core's threads run no Python code.
+    - A sampler that uses a seeded global random generator draws the same numbers in every run.
     - Ctrl-C can interrupt the sampler.
     """
 
@@ -117,7 +117,9 @@ class FedOrder:
             return is_batch
 
     def state(self, core: _core.Loader) -> dict[str, Any]:
-        """Returns the entry "sampler" of the loader's state. Does not copy the sampler's state."""
+        """Returns the value for "sampler" in the loader's state. The sampler's own state in this
+        value is not copied.
+        """
         with self._own_lock():
             batches, state = self._batches, self._state
             if core.feeds() != self._feeds:
@@ -127,8 +129,8 @@ class FedOrder:
             return said if state is None else {**said, "state": state}
 
     def done(self, core: _core.Loader) -> int:
-        """Returns the number of batches that `take` has returned in the current epoch. The epoch
-        ends when `take` returns False.
+        """Returns the number of finished batches in the current epoch. The epoch ends when `take`
+        returns False.
         """
         with self._own_lock():
             if core.feeds() != self._feeds:
@@ -137,8 +139,8 @@ class FedOrder:
             return self._done if core.at_end() else self._batches
 
     def reshard(self, core: _core.Loader, rank: int, world_size: int) -> None:
-        """Changes the rank and the world size. Errors: the errors of `check_state` if a restored
-        state does not allow this world size. An error leaves everything unchanged.
+        """Changes the rank and the world size. Errors: those of `check_state` if the restored state
+        does not allow this world size. After an error, nothing has changed.
         """
         with self._own_lock():
             before = self._same["world_size"]
@@ -153,9 +155,10 @@ class FedOrder:
                 raise
 
     def check_state(self, said: object) -> dict[str, Any]:
-        """Checks and returns `said`, which the method `state` returned in an earlier run. The batch
-        size must be the same as in that run. The world size must also be the same, unless the state
-        was saved at the beginning of an epoch. Errors: InvalidArgumentError.
+        """Checks `said`, a value that the method `state` returned in an earlier run, and returns a
+        copy of it. The batch size must be the same as in that run. The world size must also be the
+        same, unless `said` is from the beginning of an epoch and lacks the sampler's own state.
+        Errors: InvalidArgumentError.
         """
         if not isinstance(said, Mapping):
             raise InvalidArgumentError(
@@ -167,25 +170,25 @@ class FedOrder:
         for name, own in self._same.items():
             if said.get(name) != own and (begun or name != "world_size"):
                 raise InvalidArgumentError(
-                    f"the state does not match this loader, because its '{name}' differs",
+                    f"the state's '{name}' differs from the loader's",
                     expected=str(own),
                     found=str(said.get(name)),
-                    remedy="To restore the state of a `sampler` or `batch_sampler`, use the "
-                    "same number of ranks and batch size as the run that saved it",
+                    remedy="With `sampler` or `batch_sampler`, use the batch size and the number "
+                    "of ranks of the run that saved the state",
                 )
         if said.get("has_state") and "state" not in said:
             raise InvalidArgumentError(
-                "the sampler's own state is missing from the loader's state",
-                expected="a member 'state' in the state's member 'sampler'",
+                "the sampler's own state is missing",
+                expected="a value in state['sampler']['state']",
                 remedy="Save everything that state_dict() returns, for example with torch.save",
             )
         return {**said, "batches": batches}
 
     def restore(self, said: Mapping[str, Any], at: tuple[int, int]) -> None:
-        """Stores `said`, a state that `check_state` returned. Issues a FuelrailWarning if the
+        """Stores `said`, a value that `check_state` returned. Issues a FuelrailWarning if the
         sampler may be unable to resume.
 
-        at: the value of `core.progress()` at which the loader resumes from this state.
+        at: the restored position, in the form that `core.progress()` returns.
         """
         if said["batches"] > 0 and "state" not in said and not _repeats(self._source):
             warn_user(
@@ -204,7 +207,9 @@ class FedOrder:
         return self._lock
 
     def _count(self, core: _core.Loader, taken: list[tuple[NativeColumn, ...]]) -> None:
-        """Removes the first batch from `_ahead` if the core has returned it or failed on it."""
+        """Removes the first batch from `_ahead` if the last call of `core.next` returned this batch
+        or failed to load it. `taken` is the list that was passed to `core.next`.
+        """
         # An error leaves `taken` empty but advances the progress. A batch without rows does not
         # advance the progress. `_before` is None if the result was already counted.
         if self._before is None or (not taken and core.progress() == self._before):
@@ -307,7 +312,7 @@ class FedOrder:
                 "the sampler has too few batches to resume at the saved batch",
                 expected=f"more than {skip}",
                 found=f"{skipped}",
-                remedy="Pass the `sampler` or `batch_sampler` with which the state was saved",
+                remedy="Pass the `sampler` or `batch_sampler` of the run that saved the state",
             )
         while batch is not None:
             state = self._place_in(iterator)

@@ -122,7 +122,7 @@ def takes_loader_options(
     """Decorates the `__init__` of a loader. Replaces `**options` in its signature with the options
     of all loaders, describes them in its docstring, and rejects unknown options.
 
-    remedies: advice for the error text, by the name of the unknown option.
+    remedies: a dict from the name of an unknown option to the advice in the error text.
     """
     return suggests_options_or(
         {**_NOT_OPTIONS, **remedies}, keywords(LoaderKeywords, LOADER_OPTIONS, _OWN), _TEXT
@@ -141,8 +141,8 @@ class BaseLoader(Closing, Generic[Element]):
     ) -> None:
         """Initialises the loader.
 
-        given: `batch_size` and the options of all loaders.
-        own: the options that only this class has, such as `pin_memory`.
+        given: the value of `batch_size`, and of each option in LoaderKeywords that the user passed.
+        own: the values of options that only this class has, such as `pin_memory`.
         """
         asked: dict[str, Any] = {**_OWN, **given}
         values = read_options(LOADER_OPTIONS, given)
@@ -309,9 +309,9 @@ class BaseLoader(Closing, Generic[Element]):
         return _Epoch(self, turn, epoch)
 
     def set_epoch(self, epoch: int) -> None:
-        """Sets the number of the next epoch, in [0, 2**32). The epoch starts with its first batch.
-        If `load_state_dict` has just restored a position within this epoch, it starts there
-        instead.
+        """Sets the number of the next epoch, in [0, 2**32). The next iterator starts at the first
+        batch of this epoch, or at the position within this epoch that `load_state_dict` has just
+        restored.
 
         Errors: InvalidArgumentError, ArgumentTypeError; StateError if the loader is closed.
         """
@@ -345,10 +345,10 @@ class BaseLoader(Closing, Generic[Element]):
         the options that affect only speed may differ from those of the saved loader.
 
         With `sampler` or `batch_sampler`, the batch size must be unchanged. If the state was saved
-        in the middle of an epoch, the number of ranks must be unchanged, too. If the sampler or its
-        iterator has the method `load_state_dict`, the loader calls it. Otherwise, the loader reads
-        the sampler from the beginning of the epoch, and skips the batches that were already
-        returned.
+        in the middle of an epoch, or contains the sampler's own state, the number of ranks must be
+        unchanged, too. If the sampler or its iterator has the method `load_state_dict`, the loader
+        calls this method. Otherwise, the loader reads the sampler from the beginning of the epoch,
+        and skips the batches that were already returned.
 
         Errors: InvalidArgumentError if the state was saved with a different dataset, class names,
         seed or shuffle, if it was saved by a newer version of fuelrail, or if a value in it is
@@ -541,8 +541,8 @@ class Loader(BaseLoader[_core.Array]):
 
     The memory of a batch stays valid and unchanged while any of its arrays, or another object that
     shares the memory, is alive. The loader itself may be deleted earlier. Before its first batch, a
-    loader can be pickled, or used in a forked child process. After the first batch, both raise
-    StateError. See docs/lifetimes.md.
+    loader can be pickled, or used in a forked child process. After the first batch, pickling it or
+    using it in a forked child process raises StateError. See docs/lifetimes.md.
     """
 
     @takes_loader_options(_TORCHS)

@@ -80,7 +80,7 @@ def keywords(
 
 
 def described(heading: str, rows: Iterable[Option]) -> str:
-    """Returns text for a docstring: `heading`, and the meaning and default of each option."""
+    """Returns text for a docstring: `heading`, then the meaning and default of each option."""
     lines = [heading]
     for row in rows:
         default = "" if row.default is None else f" Default: {row.default!r}."
@@ -103,7 +103,7 @@ def suggests_options_or(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Like `suggests_options`. Also adds options to the function's signature and docstring.
 
-    remedies: advice for the error text, by the name of the unknown option.
+    remedies: a dict from the name of an unknown option to the advice in the error text.
     options: the parameters that replace `**options` in the function's signature.
     text: a description of these parameters, which is appended to the docstring.
     """
@@ -156,7 +156,7 @@ def shown(value: object) -> str:
 
 
 def typed(value: object) -> str:
-    """Returns `shown(value)` with the name of the value's type, for errors about wrong types."""
+    """Returns `value` and its type as text, such as "3 (int)", for errors about wrong types."""
     return f"{shown(value)} ({type(value).__name__})"
 
 
@@ -173,9 +173,9 @@ def choice(option: str, value: object, kind: type[E]) -> E:
 
 
 def choice_of(option: str, value: object, names: Sequence[str]) -> str:
-    """Converts `value` to one of `names`.
+    """Returns the name that `value` stands for, which must be in `names`.
 
-    `value` is a string or an object with a name: a dtype or a type (`torch.float16`,
+    `value` is the name itself or an object that has a name: a dtype or a type (`torch.float16`,
     `numpy.float16`), or an enumeration member (`InterpolationMode.BICUBIC`). Errors:
     InvalidArgumentError for an unknown name; ArgumentTypeError for a value without a name.
     """
@@ -250,7 +250,7 @@ def place_of(
 
     size: the number of elements.
     thing: the word for an element in error texts.
-    path: the file that the error names.
+    path: the path of the file, for error texts.
 
     Errors: ArgumentTypeError; an error of the class `kind` for an index outside [-size, size).
     """

@@ -39,8 +39,8 @@ CoreProgress = Callable[[int, int, int, float], object] | None
 
 
 def progress_of(progress: Progress) -> CoreProgress:
-    """Returns a function for the core to call, which passes a PackProgress to `progress`.
-    Returns None if `progress` is None or False. Errors: ArgumentTypeError.
+    """Returns a function that converts its arguments to a PackProgress and calls `progress` with
+    it. If `progress` is None or False, returns None instead. Errors: ArgumentTypeError.
     """
     if progress is None or progress is False:
         return None

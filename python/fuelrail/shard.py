@@ -60,8 +60,8 @@ def given_share(rank: int | None, world_size: int | None) -> Share | None:
 
 
 class LoaderShare:
-    """The rank and world size of a loader. If the caller did not pass these numbers, the loader
-    looks them up each time they are needed, until the first batch is requested.
+    """The rank and world size of a loader. If the caller did not pass them, the loader looks them
+    up each time it needs them, until the first batch is requested.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class LoaderShare:
         """given: the rank and world size that the caller passed, or None.
         core: the C++ loader. It was created for `given`, or for ALONE if `given` is None.
         fed: the loader's FedOrder if `sampler` or `batch_sampler` is used, otherwise None.
-        batch_size: None with `batch_sampler`.
+        batch_size: the number of samples in a batch on one rank. None with `batch_sampler`.
         shared_out: the number of samples in an epoch if a rank may get an empty last batch,
             otherwise None.
         """
@@ -93,8 +93,8 @@ class LoaderShare:
         return "rank looked up with the first batch" if self._share is None else str(self._share)
 
     def find(self) -> None:
-        """Looks up the rank and world size of this process. Does nothing if the caller passed these
-        numbers, or if a batch has already been requested.
+        """Looks up the rank and world size of this process. Does nothing if the caller passed them,
+        or if a batch has already been requested.
 
         Errors: InvalidArgumentError if an environment variable is invalid. With `sampler` or
         `batch_sampler`, also InvalidArgumentError if the loader was restored in the middle of an
@@ -134,8 +134,8 @@ class LoaderShare:
             _warn_of_an_empty_batch(self._shared_out, self._batch_size or 1, share)
 
     def number(self, name: str) -> int:
-        """Returns a number that depends on the rank and world size. If these change before the
-        first batch, a warning shows the old and the new number.
+        """Returns the value of `name`, which depends on the rank and world size. If the value
+        changes before the first batch, a warning shows the old and the new value.
 
         name: "loader.global_batch_size", "len(loader)", "loader.batches_left" or
             "loader.batches_done". With `sampler` or `batch_sampler`, only
@@ -160,7 +160,8 @@ class LoaderShare:
 
 def found_share() -> Share:
     """Returns the rank and world size of torch.distributed. If torch.distributed is not
-    initialised, returns those that torchrun or srun has set in the environment, or else ALONE.
+    initialised, returns the rank and world size that torchrun or srun has set in the environment.
+    If neither has set them, returns ALONE.
 
     Errors: InvalidArgumentError for an invalid environment variable.
     """
@@ -181,7 +182,7 @@ def _check_share(before: Share) -> None:
 
 
 def _joined_share() -> Share | None:
-    """Returns the rank and world size of torch.distributed, or None if it is not initialised."""
+    """Returns torch.distributed's rank and world size, or None if it is not initialised."""
     distributed: Any = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None
@@ -207,8 +208,8 @@ def _environments(rank: str, world_size: str) -> Share:
 
 
 def _environment(name: str, least: int, end: int, named_end: str) -> int:
-    """Returns the environment variable `name` as an integer in [least, end). named_end: the text
-    for `end` in errors. Errors: InvalidArgumentError.
+    """Returns the value of the environment variable `name` as an int. Errors: InvalidArgumentError
+    if the value is not an integer in [least, end). The error text shows `named_end` for `end`.
     """
     try:
         value = int(os.environ[name])
@@ -261,7 +262,7 @@ def _warn_once(about: str, text: str) -> None:
 
 
 def _warn_of_change(name: str, then: int, before: Share, now: int, share: Share) -> None:
-    """Warns if the new rank or world size has changed the number `name` from `then` to `now`."""
+    """Warns if the value of `name` was `then` for the share `before`, but is `now` for `share`."""
     if then != now:
         warn_user(
             f"{name} was read too early: it was {then} for {before}, and is {now} for {share}. "

@@ -10,9 +10,10 @@ from fuelrail.options import integer, shown, typed
 
 
 def plain_state(state: object, like: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the members of `state` that `like` also has, as values of type str or int.
+    """Returns a dict of the members of `state` that are also in `like`. Their values are converted
+    to str or int.
 
-    like: a valid state, which shows the type of each member.
+    like: a valid state. A member of `state` must have the same type as the member in `like`.
 
     The core checks the values later. Integers of NumPy and integer tensors are also accepted,
     because some frameworks convert integers when they save a state. Errors: ArgumentTypeError for a

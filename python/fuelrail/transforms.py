@@ -358,7 +358,7 @@ def native_list(transforms: Sequence[Transform] | None) -> list[Native]:
         raise ArgumentTypeError(
             "`transforms` is not a list",
             found=type(transforms).__name__,
-            remedy="Pass [transform]",
+            remedy="Pass a single transform as a list: [transform]",
         )
     for place, transform in enumerate(transforms):
         if not isinstance(transform, Transform) or transform._known is None:
@@ -407,8 +407,8 @@ def _instead(name: str) -> str:
 
 
 def _owner(transform: object) -> str:
-    """Returns "albumentations", "kornia" or "torchvision" for a transform of this library.
-    Otherwise returns "".
+    """Returns the library that defines `transform`: "albumentations", "kornia" or "torchvision".
+    Returns "" for any other object.
     """
     module = getattr(transform, "__module__", None)
     owner = module.partition(".")[0] if isinstance(module, str) else ""
@@ -419,10 +419,10 @@ def _of_another_library(what: str, owner: str, transform: object, name: str) -> 
     here = _HERE.get(name, name)
     place = f"Use fuelrail.transforms.{here} instead, or apply" if here in _KNOWN else "Apply"
     return ArgumentTypeError(
-        f"{what} is a transform from {owner}, not from fuelrail.transforms",
+        f"{what} comes from {owner}, but only transforms from fuelrail.transforms are supported",
         found=shown(transform),
         remedy=(_INSTEAD.get(name) if owner == "torchvision" else None)
-        or f"{place} it yourself: to whole batches, in `batch_transforms`, or to samples, in the "
+        or f"{place} your transform to whole batches in `batch_transforms`, or to samples in the "
         "`__getitem__` of a subclass of `fuelrail.torch.MapDataset`",
     )
 

@@ -83,12 +83,12 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
     ...     for images, labels in loader:
     ...         loss = criterion(model(images), labels)
 
-    Random transforms depend only on `seed`, the number that `set_epoch` sets, and the sample's
-    index. So a sample that is read twice in an epoch is cropped in the same way both times.
+    Random transforms depend only on the option `seed`, the epoch number and the sample's index. So
+    a sample that is read twice in an epoch is cropped in the same way both times.
 
     Worker processes may be forked or spawned. A few workers are enough, because each decodes with
-    several threads. All workers together use as many threads as this process would use without
-    workers. `set_epoch` takes effect in persistent workers, too.
+    several threads. By default, all workers together use as many threads as this process would use
+    without workers. `set_epoch` takes effect in persistent workers, too.
 
     A subclass may override `__getitem__` to change the result of `super().__getitem__(index)`.
     Samples are then decoded one at a time, so use several worker processes.
@@ -188,8 +188,8 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         return SampleBatch(self._tensors.columns(taken[0], self._is_image))
 
     def set_epoch(self, epoch: int) -> None:
-        """Sets the epoch number, in [0, 2**32), for samples that are read from now on, in this
-        process and in its workers. Errors: InvalidArgumentError, ArgumentTypeError.
+        """Sets the epoch number, in [0, 2**32). The new number applies to all samples that this
+        process and its workers read later. Errors: InvalidArgumentError, ArgumentTypeError.
         """
         self._epoch.fill_(whole("epoch", epoch, bits=32))
 

@@ -40,7 +40,7 @@ class TensorFramework(Framework[torch.Tensor]):
             raise InvalidArgumentError(
                 '`memory_format=channels_last` needs layout="NCHW"',
                 found=f"layout={layout!r}",
-                remedy="Omit `layout`: channels_last already has the memory layout NHWC",
+                remedy="Omit `layout`: channels_last already stores images in the order NHWC",
             )
         return "NHWC"
 
@@ -62,8 +62,8 @@ class SideStreamCopy:
     """Copies batches to a CUDA device on a separate stream, and makes the current stream wait for
     the copy. The copy runs in parallel with earlier work of the current stream.
 
-    Each tensor is first copied to page-locked memory. Therefore the loader may reuse its own memory
-    as soon as the call returns. After an error, the original columns are unchanged.
+    Each tensor is first copied to page-locked memory. Therefore, the loader may reuse its own
+    memory as soon as `__call__` returns. After an error, the original columns are unchanged.
     """
 
     def __init__(self, device: torch.device) -> None:

@@ -257,7 +257,7 @@ WEIGHTED = {"records": TINY_COUNT, "seed": 3, "weights": WEIGHTS}
         (
             {"records": TINY_COUNT, "sampler": [1, 2]},
             {"records": TINY_COUNT, "batch_sampler": [[1, 2]]},
-            "its 'batch_size' differs: expected None, found 10",
+            "'batch_size' differs from the loader's: expected None, found 10",
         ),
     ],
 )
