@@ -82,7 +82,7 @@ template <typename T>
 void check_same(const char* name, const T& restored, const T& own, const char* remedy) {
   if (restored == own) return;
   throw InvalidArgumentError(
-      fmt::format("the state does not match this loader, because its '{}' differs", name),
+      fmt::format("the state's '{}' differs from the loader's", name),
       {.expected = fmt::to_string(own), .found = fmt::to_string(restored), .remedy = remedy});
 }
 

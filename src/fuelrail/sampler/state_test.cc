@@ -175,7 +175,7 @@ TEST(CheckSameRun, the_member_that_differs_is_named_with_both_values) {
   State restored = example();
   restored.seed = 7;
   EXPECT_EQ(refusal_of(restored),
-            "the state does not match this loader, because its 'seed' differs: expected 42, found "
+            "the state's 'seed' differs from the loader's: expected 42, found "
             "7. Build the loader with the same seed.");
   restored.shuffle = "none";
   EXPECT_THAT(refusal_of(restored), HasSubstr("'shuffle' differs: expected full, found none"));
@@ -184,7 +184,7 @@ TEST(CheckSameRun, the_member_that_differs_is_named_with_both_values) {
   restored = example();
   restored.classes = "1000-0";
   EXPECT_EQ(refusal_of(restored),
-            "the state does not match this loader, because its 'classes' differs: expected "
+            "the state's 'classes' differs from the loader's: expected "
             "1000-3c21d89f, found 1000-0. Open or pack the dataset with the run's class names "
             "(--classes; in Python, `classes`).");
   restored.version = 2;
