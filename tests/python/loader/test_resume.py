@@ -239,20 +239,20 @@ WEIGHTED = {"records": TINY_COUNT, "seed": 3, "weights": WEIGHTS}
 @pytest.mark.parametrize(
     ("saved", "own", "match"),
     [
-        (RUN, {**RUN, "records": 96}, "its 'dataset' differs: expected 96-.*, found 97-"),
-        (RUN, {**RUN, "seed": 4}, "its 'seed' differs: expected 4, found 3"),
-        (RUN, {**RUN, "shuffle": False}, "its 'shuffle' differs: expected none, found full"),
+        (RUN, {**RUN, "records": 96}, "'dataset' differs from the loader's: expected 96-.*, found 97-"),
+        (RUN, {**RUN, "seed": 4}, "'seed' differs from the loader's: expected 4, found 3"),
+        (RUN, {**RUN, "shuffle": False}, "'shuffle' differs from the loader's: expected none, found full"),
         (
             {**RUN, "shuffle": "window"},
             {**RUN, "shuffle": fr.WindowShuffle(3, 2)},
-            r"its 'shuffle' differs: expected window\(3, 2\), found window\(256, 64\)",
+            r"'shuffle' differs from the loader's: expected window\(3, 2\), found window\(256, 64\)",
         ),
-        (RUN, WEIGHTED, "its 'dataset' differs: expected 97-.*-weights-"),
-        (WEIGHTED, {**WEIGHTED, "weights": [*WEIGHTS[1:], 2.0]}, "its 'dataset' differs"),
+        (RUN, WEIGHTED, "'dataset' differs from the loader's: expected 97-.*-weights-"),
+        (WEIGHTED, {**WEIGHTED, "weights": [*WEIGHTS[1:], 2.0]}, "'dataset' differs from the loader's"),
         (
             WEIGHTED,
             {**WEIGHTED, "num_samples": 50},
-            r"its 'shuffle' differs: expected weights\(50\), found weights\(97\)",
+            r"'shuffle' differs from the loader's: expected weights\(50\), found weights\(97\)",
         ),
         (
             {"records": TINY_COUNT, "sampler": [1, 2]},
