@@ -28,7 +28,7 @@ class Closing:
         raise NotImplementedError
 
     def _end(self, failed: bool) -> None:
-        """Called at the end of a `with` block. `failed` is True if the block raised an error."""
+        """Runs at the end of a `with` block. `failed` is True if the block raised an exception."""
         self.close()
 
     def __enter__(self) -> Self:
@@ -48,14 +48,14 @@ _exits_in: int | None = None  # the thread that runs the exit handlers; None bef
 
 
 def close_at_exit(thing: T, close: Callable[[T], None]) -> None:
-    """Registers `thing`. At interpreter exit, `close(thing)` is called if `thing` still exists."""
+    """Calls `close(thing)` when the interpreter exits, if `thing` still exists then."""
     _open[thing] = close
     end_thread_at_exit()  # ends this thread if it is too late for the exit to close `thing`
 
 
 def end_thread_at_exit() -> None:
-    """Raises SystemExit if the interpreter is exiting and the calling thread is a daemon thread.
-    SystemExit ends the thread silently, before the thread uses objects that are already closed.
+    """Ends the calling thread with SystemExit if it is a daemon thread and the interpreter is
+    exiting. Otherwise, the thread could use objects that are already closed.
     """
     exits = _exits_in not in (None, threading.get_ident())
     if exits and threading.current_thread().daemon:
@@ -64,7 +64,6 @@ def end_thread_at_exit() -> None:
 
 @atexit.register
 def _close_all() -> None:
-    """Closes all registered objects that still exist."""
     global _exits_in
     _exits_in = threading.get_ident()
     _core.process_ends()

@@ -86,13 +86,13 @@ def pack(
     source: a folder with one sub-folder per class, or a list file. In a folder, names that begin
         with a dot are skipped. Each line of a `.lst` file has an id, labels and a path, separated
         by tabs. The first row of a `.csv` or `.tsv` file names the columns, which must include
-        `path` and `label`; the ids are the row numbers. The labels of a list are numbers or class
-        names. If `classes` is not given, they are class names if the first label is not a number.
-        If `classes` is given, they are class names if at least one label is in `classes` or is not
-        a number.
+        `path` and `label`; the ids are the row numbers. The labels of a list are all treated as
+        class names, or all as numbers. Without `classes`, labels are class names if the first label
+        is not a number. With `classes`, labels are class names if any label is not a number, or if
+        any label is in `classes`.
     output: the file to write. `X.rec` is a RecordIO file, with the index `X.idx` and the sidecar
         `X.rec.frx` beside it. `X.ffr` is an FFRecord file of the same records, with the sidecar
-        `X.ffr.frx` beside it. With `split`, each part is a file: X_<name>.rec or X_<name>.ffr.
+        `X.ffr.frx` beside it. With `split`, the part `name` is in `X_<name>.rec` or `X_<name>.ffr`.
     resize: length of the shorter side after resizing, 1 to 32,768 pixels. Smaller images are not
         enlarged. Default: no resizing.
     quality: JPEG quality, 1 to 100. If given, every image is encoded as JPEG. If neither `quality`
@@ -105,30 +105,29 @@ def pack(
     split: the name and the fraction of each part, for example {"train": 0.9, "val": 0.1}, as in
         `Dataset.split`. A name consists of letters, digits, `_`, `-` and `.`.
     seed: seed of the split, 64 bits. Default: 0.
-    nsplit: number of parts, X.part000.rec and so on. Each part has consecutive images, and the
-        sizes of the parts differ by at most one image. `merge` joins the parts. Cannot be combined
-        with `split`. Default: 1, one file.
-    part: makes only this part of the `nsplit` parts, counted from 0, so that several machines can
-        share the work. Default: all parts.
+    nsplit: number of parts, which are written to X.part000.rec and so on. Each part has consecutive
+        images, and the sizes of the parts differ by at most one image. `merge` joins the parts.
+        Cannot be combined with `split`. Default: 1, one file.
+    part: the index, from 0 to `nsplit` - 1, of the only part to write, so that several machines can
+        share the work. Default: None, all parts.
     root: the folder for the relative paths in a list. Default: the folder of the list.
-    classes: the class names, ordered by label. With the same `classes`, several files use the same
-        labels. Pass a list (`fuelrail.open("train.rec").classes`), or the path of a packed file, a
-        folder, or a text file with one name per line. The source may lack some of these classes,
-        but any other class is an error, regardless of `max_errors`. Numeric labels must be indices
-        in `classes`. Default: the names of the folders or the class names in the list, sorted by
-        code point.
-    max_errors: number of unreadable images that may be skipped, as an int, or their fraction, as a
-        float from 0 to 1. If more images are unreadable, packing fails after checking all images.
+    classes: the class names, ordered by label. Files that are packed with the same `classes` have
+        the same labels. Pass a list, such as `fuelrail.open("train.rec").classes`, or the path of a
+        packed file, of a folder, or of a text file with one name per line. Classes without images
+        are allowed, but an image of any other class is an error, regardless of `max_errors`. Labels
+        that are numbers must be indices in `classes`. Default: the names of the folders or the
+        class names in the list, sorted by code point.
+    max_errors: the largest number of unreadable images to skip (an int), or the largest fraction (a
+        float from 0 to 1). If more images are unreadable, packing fails after checking all images.
         `<output>.errors.jsonl` lists up to 10,000 unreadable images. Default: 0.
     overwrite: replaces an existing output. If False, an existing output, index or sidecar causes an
         IoError. Default: False.
     resume: continues a killed or failed run of the same job, if that run left unfinished files. If
         this run fails, it keeps its unfinished files for the next run. If the images have not
         changed, the result is byte-identical to that of an uninterrupted run. An existing output is
-        compared with the result, image by image, and is kept if they are equal. If they differ, or
-        if the unfinished files beside an existing output belong to a different job, an IoError is
-        raised. If False, unfinished files are replaced, and a failed run leaves none. Default:
-        False.
+        compared with the result, image by image. An equal output is kept; a different one raises an
+        IoError, and so do unfinished files of a different job beside an existing output. If False,
+        unfinished files are replaced, and a failed run leaves none. Default: False.
     threads: number of threads that read, decode and encode. The result does not depend on this
         number. Default: one for each processor that this process may use.
     progress: a function that is called with a PackProgress, at most ten times a second and at the
@@ -190,16 +189,16 @@ def merge(
         a terminal.
 
     Records are copied unchanged. Checksums in the sources are verified. Indexes and sidecars are
-    merged too. Merging the parts of `pack(..., nsplit=n)` gives, byte for byte, the file that
-    `pack` makes without `nsplit`.
+    merged too. Merging the parts of `pack(..., nsplit=n)` gives the same bytes as `pack` without
+    `nsplit`.
 
     Merging fails if the files have different class names, if a file is listed twice, or if two
-    files share a key. A record's key is the key in the file's index. Without an index, it is the
-    image's id, or the record's number if the image has no id. If the keys of a file are only its
-    record numbers 0, 1, 2, ..., and an earlier file already uses one of them, the file's records
-    are renumbered. Image files packed by separate jobs usually share ids, so they cannot be merged.
-    Open them together instead, with `fuelrail.open([...])`. Memory: the size of the longest record,
-    plus at most 52 bytes for each record.
+    files share a key. A record's key is stored in the file's index. Without an index, the key is
+    the image's id, or the record's number if the image has no id. If a file's keys are just the
+    record numbers 0, 1, 2, ..., and an earlier file already uses one of these keys, the file's
+    records are renumbered. Image files packed by separate jobs usually share ids, so they cannot be
+    merged. Open them together instead, with `fuelrail.open([...])`. Memory: the size of the longest
+    record, plus at most 52 bytes for each record.
 
     The output appears under its name only when it is complete. Errors: InvalidArgumentError and
     ArgumentTypeError for invalid names and options. NotFoundError if a source does not exist.
@@ -219,8 +218,8 @@ def merge(
 
 
 def pack_report(call: Callable[[list[str]], dict[str, Any]]) -> PackReport:
-    """Calls `call` with an empty list, to which `call` appends warning texts. Issues these
-    warnings, and converts the result of `call` to a PackReport.
+    """Runs `call`, issues the warnings that `call` appends to its argument, and converts the
+    result of `call` to a PackReport.
     """
     with CoreWarnings() as said:
         result = call(said)
@@ -237,10 +236,10 @@ def _source_name(source: object) -> str:
         return file_name("`source`", source)
     raise ArgumentTypeError(
         "`source` has the wrong type",
-        expected="the path of a folder of images or of a list of images (.lst, .csv, .tsv)",
+        expected="the path of an image folder, or of a .lst, .csv or .tsv file",
         found=typed(source),
-        remedy="Write other objects one by one with fuelrail.mxnet.recordio.MXIndexedRecordIO or "
-        "fuelrail.ffrecord.FileWriter, and arrays of pixels with fuelrail.mxnet.np2rec",
+        remedy="To pack arrays of pixels, use fuelrail.mxnet.np2rec; to pack other objects one by "
+        "one, use fuelrail.mxnet.recordio.MXIndexedRecordIO or fuelrail.ffrecord.FileWriter",
     )
 
 

@@ -39,15 +39,15 @@ CoreProgress = Callable[[int, int, int, float], object] | None
 
 
 def progress_of(progress: Progress) -> CoreProgress:
-    """Returns a function for the core to call, which passes a PackProgress to `progress`.
-    Returns None if `progress` is None or False. Errors: ArgumentTypeError.
+    """Returns a function that takes four numbers from the core and passes them to `progress` as a
+    PackProgress. Returns None if `progress` is None or False. Errors: ArgumentTypeError.
     """
     if progress is None or progress is False:
         return None
     if not callable(progress):
         raise ArgumentTypeError(
             "`progress` has the wrong type",
-            expected="a function, False for no output, or None for a line on the terminal",
+            expected="a function, None or False",
             found=typed(progress),
         )
     return lambda *now: progress(PackProgress(*now))
@@ -55,14 +55,13 @@ def progress_of(progress: Progress) -> CoreProgress:
 
 @contextlib.contextmanager
 def shown_progress(progress: Progress, verb: str, things: str) -> Iterator[CoreProgress]:
-    """Yields the function that the core calls to report its progress, or None.
+    """Yields the function that the core calls to report its progress, or None for no reports.
 
-    If `progress` is None and standard error is a terminal, the function shows a progress line on
-    the terminal. The line is removed at the end of the `with` block. Otherwise, yields the value
-    that `progress_of` returns.
+    If `progress` is None and standard error is a terminal, this function shows a progress line,
+    which is removed at the end of the `with` block. Otherwise, yields `progress_of(progress)`.
 
-    verb, things: words in the line, such as "packed" and "images". If `things` is "bytes", the
-        line shows amounts in kB, MB and so on.
+    verb, things: words in the progress line, such as "packed" and "images". If `things` is
+        "bytes", the line shows amounts in kB, MB and so on.
     """
     if progress is not None or not _is_terminal():
         yield progress_of(progress)

@@ -40,9 +40,11 @@ _TEXT = f"{inspect.getdoc(SampleKeywords)}\n{described('More options:', _OPTIONS
 
 
 class SampleBatch(Sequence[Sample]):
-    """A sequence of samples that were decoded together. The attribute `columns` has one column for
-    each field: a tensor, or a list if the samples differ in size. Element i of the sequence is a
-    tuple with element i of each column, without a copy.
+    """A sequence of samples that were decoded together. Each sample is a tuple with one value for
+    each field.
+
+    The attribute `columns` is a list with one column for each field. A column is a tensor, or a
+    list if the samples differ in size. The samples share the memory of the columns.
     """
 
     def __init__(self, columns: Sequence[Any]) -> None:
@@ -83,12 +85,12 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
     ...     for images, labels in loader:
     ...         loss = criterion(model(images), labels)
 
-    Random transforms depend only on `seed`, the number that `set_epoch` sets, and the sample's
-    index. So a sample that is read twice in an epoch is cropped in the same way both times.
+    Random transforms depend only on `seed`, on the epoch number and on the sample's index. So a
+    sample that is read twice in an epoch is cropped in the same way both times.
 
-    Worker processes may be forked or spawned. A few workers are enough, because each decodes with
-    several threads. All workers together use as many threads as this process would use without
-    workers. `set_epoch` takes effect in persistent workers, too.
+    Worker processes may be forked or spawned. A few workers are enough, because each worker decodes
+    with several threads. By default, all workers together use as many threads as this process would
+    use without workers. `set_epoch` also takes effect in persistent workers.
 
     A subclass may override `__getitem__` to change the result of `super().__getitem__(index)`.
     Samples are then decoded one at a time, so use several worker processes.
@@ -109,8 +111,8 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         processor.
 
         data: a Dataset, or anything that `fuelrail.open` takes.
-        fields: the fields of a sample, in order. The names are those of
-            `fuelrail.torch.DataLoader`. `position` is the sample's index. Default: image, label.
+        fields: the fields of a sample, in order, as in `fuelrail.torch.DataLoader`, except that
+            `position` is the sample's index in the dataset. Default: image, label.
         memory_format: as in `fuelrail.torch.DataLoader`. Default: torch.contiguous_format.
 
         Errors: those of `fuelrail.torch.DataLoader`.
@@ -149,12 +151,13 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         """Decodes the samples at `indices` together. torch's DataLoader calls this method for each
         batch.
 
-        Returns a SampleBatch. If a subclass overrides `__getitem__`, returns a list of samples from
-        the subclass's `__getitem__`, which must not call `__getitems__`.
+        Returns a SampleBatch. If a subclass overrides `__getitem__`, this method calls the
+        subclass's `__getitem__` for each index and returns a list of the results. That
+        `__getitem__` must not call `__getitems__`.
 
-        Issues a FuelrailWarning if 16-bit images are reduced to 8 bits, and another if an alpha
+        Issues one FuelrailWarning if 16-bit images are reduced to 8 bits, and one if an alpha
         channel is dropped. All worker processes together issue each warning only once. Errors:
-        OutOfRangeError, ArgumentTypeError; the error of the first record that cannot be read.
+        OutOfRangeError; ArgumentTypeError; the error of the first record that cannot be read.
         """
         if isinstance(indices, (str, bytes)) or not hasattr(indices, "__iter__"):
             raise ArgumentTypeError(
@@ -188,8 +191,8 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         return SampleBatch(self._tensors.columns(taken[0], self._is_image))
 
     def set_epoch(self, epoch: int) -> None:
-        """Sets the epoch number, in [0, 2**32), for samples that are read from now on, in this
-        process and in its workers. Errors: InvalidArgumentError, ArgumentTypeError.
+        """Sets the epoch number, from 0 to 2**32 - 1. Samples that are read later use this number,
+        also in existing worker processes. Errors: InvalidArgumentError, ArgumentTypeError.
         """
         self._epoch.fill_(whole("epoch", epoch, bits=32))
 

@@ -204,8 +204,8 @@ def another_librarys(module: str, name: str) -> object:
 
 
 OWN_CALLS = (
-    "to whole batches, in `batch_transforms`, or to samples, in the `__getitem__` of a subclass of "
-    "`fuelrail.torch.MapDataset`"
+    "transform to whole batches in `batch_transforms`, or to samples in the `__getitem__` of a "
+    "subclass of `fuelrail.torch.MapDataset`"
 )
 
 
@@ -213,13 +213,14 @@ OWN_CALLS = (
     ("module", "name", "owner", "remedy"),
     [
         ("torchvision.transforms.v2._geometry", "RandomHorizontalFlip", "torchvision",
-         f"Use fuelrail.transforms.HorizontalFlip instead, or apply it yourself: {OWN_CALLS}."),
+         f"Use fuelrail.transforms.HorizontalFlip instead, or apply the torchvision {OWN_CALLS}."),
         ("albumentations.augmentations.crops.transforms", "RandomResizedCrop", "albumentations",
-         f"Use fuelrail.transforms.RandomResizedCrop instead, or apply it yourself: {OWN_CALLS}."),
+         "Use fuelrail.transforms.RandomResizedCrop instead, or apply the albumentations "
+         f"{OWN_CALLS}."),
         ("albumentations.augmentations.blur.transforms", "MedianBlur", "albumentations",
-         f"Apply it yourself: {OWN_CALLS}."),
+         f"Apply the albumentations {OWN_CALLS}."),
         ("albumentations.core.composition", "Compose", "albumentations",
-         f"Apply it yourself: {OWN_CALLS}."),
+         f"Apply the albumentations {OWN_CALLS}."),
         ("torchvision.transforms.transforms", "ToTensor", "torchvision",
          "Omit it: by default, images are floats from 0 to 1."),
     ],
@@ -230,8 +231,8 @@ def test_a_transform_of_another_library_says_whose_it_is_and_where_it_goes(
     with pytest.raises(fr.ArgumentTypeError) as caught:
         fr.Loader(tiny_file, transforms=[T.CenterCrop(4), another_librarys(module, name)])
     assert str(caught.value) == (
-        f"`transforms[1]` is a transform from {owner}, not from fuelrail.transforms: "
-        f"found {name}(p=0.5). {remedy}"
+        f"`transforms[1]` is a transform from {owner}: "
+        f"expected a transform from fuelrail.transforms, found {name}(p=0.5). {remedy}"
     )
 
 
@@ -239,7 +240,7 @@ def test_a_list_of_transforms_that_another_library_holds_is_to_be_given_itself(
     tiny_file: pathlib.Path,
 ) -> None:
     compose = another_librarys("torchvision.transforms.transforms", "Compose")
-    with pytest.raises(fr.ArgumentTypeError, match=r"a transform from torchvision, .*is a list"):
+    with pytest.raises(fr.ArgumentTypeError, match=r"a transform from torchvision: .*is a list"):
         fr.Loader(tiny_file, transforms=compose)  # type: ignore[arg-type]
 
 
