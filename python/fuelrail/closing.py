@@ -28,7 +28,7 @@ class Closing:
         raise NotImplementedError
 
     def _end(self, failed: bool) -> None:
-        """Called at the end of a `with` block. `failed` is True if the block raised an error."""
+        """Runs at the end of a `with` block. `failed` is True if the block raised an exception."""
         self.close()
 
     def __enter__(self) -> Self:
@@ -54,8 +54,8 @@ def close_at_exit(thing: T, close: Callable[[T], None]) -> None:
 
 
 def end_thread_at_exit() -> None:
-    """Raises SystemExit if the interpreter is exiting and the calling thread is a daemon thread.
-    SystemExit ends the thread silently, before the thread uses objects that are already closed.
+    """Ends the calling thread with SystemExit if it is a daemon thread and the interpreter is
+    exiting. Otherwise, the thread could use objects that are already closed.
     """
     exits = _exits_in not in (None, threading.get_ident())
     if exits and threading.current_thread().daemon:

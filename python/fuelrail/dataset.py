@@ -83,12 +83,12 @@ class Sample:
     """One sample of a dataset. Its fields are attributes: `sample.image`, `sample.label`.
 
     Images and raw bytes are `bytes`, a single number is an `int` or a `float`, and a tensor is a
-    `numpy.ndarray`. If a field has the same name as a property or a method (`id`, `place`), use
-    `sample[name]`.
+    `numpy.ndarray`. If a field has the same name as a property or method of this class, such as
+    `id`, use `sample["id"]`.
 
     All data are read and checked when the sample is created. A sample stays valid after the dataset
-    is deleted. It is immutable, so copying returns the sample itself. It cannot be pickled. Pickle
-    its values instead, or the dataset and the index.
+    is deleted. Samples are immutable, so copying returns the sample itself. A sample cannot be
+    pickled. Instead, pickle its values, or pickle the dataset and the sample's index.
     """
 
     __slots__ = ("_record", "_schema")
@@ -113,8 +113,8 @@ class Sample:
         return tuple(field.name for field in self._schema)
 
     def __getitem__(self, field: str) -> Any:
-        """Returns the value of a field. Errors: InvalidArgumentError for an unknown field, with a
-        text that suggests a similar name; ArgumentTypeError if `field` is not a string.
+        """Returns the value of a field. Errors: InvalidArgumentError for an unknown field (the
+        error text suggests a similar field name); ArgumentTypeError if `field` is not a string.
         """
         value = self._record.value(text("the field name", field))
         return value.numpy() if isinstance(value, _core.Array) else value
@@ -191,10 +191,10 @@ class Dataset:
         origin: Origin | None = None,
         opened_as: tuple[str, str, bool, tuple[str, ...]] = ("", "", False, ()),
     ) -> None:
-        """origin: the function and the arguments that rebuild this dataset from other datasets.
+        """origin: a function and its arguments, which rebuild this dataset from other datasets.
             None if the dataset was opened from the path `name`.
-        opened_as: the arguments that open `name` again: the schema, the root, whether sidecars are
-            ignored, and the class names. Not used if `origin` is given.
+        opened_as: how to open the path `name` again, as (schema, root, whether sidecars are
+            ignored, class names). Not used if `origin` is given.
         """
         self._container = container
         self._name = name
@@ -363,7 +363,7 @@ def open(
     >>> fuelrail.open("train.rec")
     <fuelrail.Dataset: 8 samples of image, label; 2 classes; train.rec>
 
-    source: one of the following, or a Python list of several, which are concatenated in list order:
+    source: one of the following, or a Python list of them, which is concatenated in list order:
         - A RecordIO file (`.rec`) or an FFRecord file (`.ffr`).
         - A folder of `.ffr` files, which are concatenated in the order of their names.
         - A folder with one sub-folder for each class. The sub-folders are numbered from 0 in the
@@ -376,7 +376,7 @@ def open(
     schema: how to interpret the records, if the format allows more than one way. "class_folders" is
         for a `.ffr` file that `fuelrail.ffrecord.pack_folder` wrote from a folder with one
         sub-folder for each class. The samples then have an image and a label, as in the folder
-        itself. Default: None, the default of the format.
+        itself. Default: None, the format's default schema.
     root: the folder to which the paths in a list of images are relative. Can be given only for a
         list of images. Default: None, the folder of the list.
     sidecar: "use" reads the sidecar of each record file (`X.rec.frx` for `X.rec`), and writes the
@@ -387,8 +387,9 @@ def open(
         `train.classes`, or the path of a packed file, of a folder with one sub-folder for each
         class, or of a text file with one name on each line. For a folder or a list of images, the
         position of a name in `classes` is its label. Classes without images are allowed, but images
-        of other classes are not. A record file must have exactly these class names. If its sidecar
-        is ignored, the dataset gets these names. Default: None, the class names of `source`.
+        of other classes are not. A record file's own class names must equal `classes`. With
+        sidecar="ignore", a record file has no class names of its own and gets those in `classes`.
+        Default: None, the class names of `source`.
 
     Issues a FuelrailWarning for each problem that does not prevent opening.
 

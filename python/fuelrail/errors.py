@@ -35,11 +35,11 @@ class Error(Exception):
     """The base class of all errors that fuelrail raises.
 
     The text of an error is one line: ``<path>: record <i>, offset <n>: <failure>: expected <e>,
-    found <f>. <remedy>.`` Each part is also an attribute. Unknown parts are None and
-    do not appear in the text.
+    found <f>. <remedy>.`` Each part is also an attribute. An unknown part is None, and
+    the text does not contain it.
 
-    If torch's DataLoader re-raises an error from a worker process, only the part `failure` is set.
-    `failure` then contains the original text and the traceback, with line breaks.
+    If torch's DataLoader re-raises an error from a worker process, only `failure` is set. It then
+    contains the original text and the traceback, with line breaks.
     """
 
     failure: str
@@ -95,7 +95,7 @@ class NotFoundError(Error, FileNotFoundError):
 
 
 class IoError(Error, OSError):
-    """A call to the operating system failed. `found` is the message of the operating system."""
+    """A call to the operating system failed. `found` is the operating system's error text."""
 
 
 class TruncatedError(Error, EOFError):

@@ -92,7 +92,7 @@ def pack(
         number.
     output: the file to write. `X.rec` is a RecordIO file, with the index `X.idx` and the sidecar
         `X.rec.frx` beside it. `X.ffr` is an FFRecord file of the same records, with the sidecar
-        `X.ffr.frx` beside it. With `split`, each part is a file: X_<name>.rec or X_<name>.ffr.
+        `X.ffr.frx` beside it. With `split`, the part `name` is in `X_<name>.rec` or `X_<name>.ffr`.
     resize: length of the shorter side after resizing, 1 to 32,768 pixels. Smaller images are not
         enlarged. Default: no resizing.
     quality: JPEG quality, 1 to 100. If given, every image is encoded as JPEG. If neither `quality`
@@ -189,8 +189,8 @@ def merge(
         a terminal.
 
     Records are copied unchanged. Checksums in the sources are verified. Indexes and sidecars are
-    merged too. Merging the parts of `pack(..., nsplit=n)` gives, byte for byte, the file that
-    `pack` makes without `nsplit`.
+    merged too. Merging the parts of `pack(..., nsplit=n)` gives the same bytes as `pack` without
+    `nsplit`.
 
     Merging fails if the files have different class names, if a file is listed twice, or if two
     files share a key. A record's key is the key in the file's index. Without an index, it is the
@@ -236,7 +236,7 @@ def _source_name(source: object) -> str:
         return file_name("`source`", source)
     raise ArgumentTypeError(
         "`source` has the wrong type",
-        expected="the path of a folder of images or of a list of images (.lst, .csv, .tsv)",
+        expected="the path of an image folder, or of a .lst, .csv or .tsv file",
         found=typed(source),
         remedy="Use fuelrail.mxnet.np2rec for arrays of pixels. Use fuelrail.ffrecord.FileWriter "
         "or fuelrail.mxnet.recordio.MXIndexedRecordIO for other objects",

@@ -47,7 +47,7 @@ def progress_of(progress: Progress) -> CoreProgress:
     if not callable(progress):
         raise ArgumentTypeError(
             "`progress` has the wrong type",
-            expected="a function, False for no output, or None for a line on the terminal",
+            expected="a function, None or False",
             found=typed(progress),
         )
     return lambda *now: progress(PackProgress(*now))
@@ -55,14 +55,13 @@ def progress_of(progress: Progress) -> CoreProgress:
 
 @contextlib.contextmanager
 def shown_progress(progress: Progress, verb: str, things: str) -> Iterator[CoreProgress]:
-    """Yields the function that the core calls to report its progress, or None.
+    """Yields the function that the core calls to report its progress, or None for no reports.
 
-    If `progress` is None and standard error is a terminal, the function shows a progress line on
-    the terminal. The line is removed at the end of the `with` block. Otherwise, yields the value
-    that `progress_of` returns.
+    If `progress` is None and standard error is a terminal, this function shows a progress line,
+    which is removed at the end of the `with` block. Otherwise, yields `progress_of(progress)`.
 
-    verb, things: words in the line, such as "packed" and "images". If `things` is "bytes", the
-        line shows amounts in kB, MB and so on.
+    verb, things: words in the progress line, such as "packed" and "images". If `things` is
+        "bytes", the line shows amounts in kB, MB and so on.
     """
     if progress is not None or not _is_terminal():
         yield progress_of(progress)

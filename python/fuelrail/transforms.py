@@ -2,11 +2,11 @@
 transforms of the same name.
 
 The transforms may be in any order, except that Normalize must be last. If a list begins with
-crops, pads, resizes and flips, only the pixels that they need are decoded. All transforms work on
-8-bit RGB images, as torchvision's transforms do on uint8 tensors. The random numbers depend only on
-the seed, the epoch, the sample's position in the epoch and the transform's index in the list.
-Sizes are ``int`` or ``(height, width)``. Arrays and tensors are accepted instead of numbers and
-lists.
+crops, pads, resizes and flips, only the pixels that these transforms need are decoded. All
+transforms work on 8-bit RGB images, as torchvision's transforms do on uint8 tensors. The random
+numbers depend only on the seed, the epoch, the sample's position in the epoch and the transform's
+index in the list. A size is an ``int`` or ``(height, width)``. Numbers and lists may also be given
+as arrays or tensors.
 
 Every constructor raises InvalidArgumentError for a value out of range and ArgumentTypeError for a
 value of the wrong type.
@@ -72,10 +72,10 @@ Native = (
 
 
 class Transform:
-    """Base class of all transforms. They are immutable, comparable, hashable and picklable.
+    """Base class of all transforms. Transforms are immutable, comparable, hashable and picklable.
 
-    Classes that users derive directly from Transform are rejected, because the C++ core does not
-    know them.
+    A user's own class that is derived directly from Transform is rejected, because the C++ core
+    does not know it.
     """
 
     def __post_init__(self) -> None:
@@ -143,7 +143,7 @@ class RandomResizedCrop(Transform):
 @_checked
 @dataclass(frozen=True)
 class CenterCrop(Transform):
-    """Crops the middle of the image. Pads an image smaller than `size` with black."""
+    """Crops the middle of the image. An image that is smaller than `size` is padded with black."""
 
     size: int | Sequence[int]
 
@@ -172,8 +172,8 @@ class Resize(Transform):
 class ResizedCenterCrop(Transform):
     """Applies Resize(resize) and then CenterCrop(size), as is usual for validation.
 
-    resize: length of the shorter side before the crop. Default: the larger of `size`'s height and
-    width, divided by 0.875 and rounded (256 for 224). interpolation, antialias: as in
+    resize: length of the shorter side before the crop. Default: the larger side of `size`, divided
+    by 0.875 and rounded. For size=224, the default is 256. interpolation, antialias: as in
     RandomResizedCrop.
     """
 
@@ -188,11 +188,11 @@ class ResizedCenterCrop(Transform):
 class Pad(Transform):
     """Adds margins to the image.
 
-    padding: pixels on each side, or (left and right, top and bottom), or (left, top, right,
-    bottom). padding_mode: "constant" (uses `fill`), "edge" (repeats the edge pixel), "reflect"
-    (mirrors without repeating the edge pixel: 3 2 | 1 2 3) or "symmetric" (mirrors and repeats the
-    edge pixel: 2 1 | 1 2 3). If the padding is wider than the image, mirroring repeats, as in
-    numpy.pad. fill: a grey level from 0 to 255, or (red, green, blue).
+    padding: pixels, as one number for all sides, (left and right, top and bottom), or (left, top,
+    right, bottom). padding_mode: "constant" (uses `fill`), "edge" (repeats the edge pixel),
+    "reflect" (mirrors without repeating the edge pixel: 3 2 | 1 2 3) or "symmetric" (mirrors and
+    repeats the edge pixel: 2 1 | 1 2 3). If the padding is wider than the image, mirroring repeats,
+    as in numpy.pad. fill: a grey level from 0 to 255, or (red, green, blue).
     """
 
     padding: int | Sequence[int]
@@ -203,9 +203,9 @@ class Pad(Transform):
 @_checked
 @dataclass(frozen=True)
 class RandomCrop(Transform):
-    """Pads the image and crops `size` at a random place.
+    """Pads the image, and crops an area of `size` at a random place.
 
-    padding, fill, padding_mode: as in Pad. A padding of None (the default) adds no pixels.
+    padding, fill, padding_mode: as in Pad. padding=None (the default) adds no pixels.
     pad_if_needed: if True, an image that is n pixels too narrow gets n more pixels on the left and
     n on the right. An image that is n pixels too short gets n more at the top and n at the bottom.
     If False (the default), loading an image that is too small raises InvalidArgumentError.
@@ -223,12 +223,12 @@ class RandomCrop(Transform):
 class RandomRotation(Transform):
     """Rotates the image counter-clockwise by a random angle.
 
-    degrees: (min, max), or a number d for (-d, d). interpolation: "nearest" or "bilinear".
-    expand: if True, enlarges the result to show the whole rotated image. The results then differ in
-    size, so add a crop or a Resize((height, width)) to batch them as one array. center: (x, y) of
-    the rotation's centre, in pixels from the upper left corner. Default: the middle. It is ignored
-    if `expand` is True. fill: the colour outside the image, as in Pad. padding_mode: "constant"
-    uses `fill` outside the image, and "edge" uses the nearest pixel of the image.
+    degrees: (min, max), or a number d for (-d, d). interpolation: "nearest" or "bilinear". expand:
+    if True, enlarges the result to show the whole rotated image. The results then differ in size,
+    so add a crop or a Resize((height, width)) to batch them as one array. center: (x, y) of the
+    rotation's centre, in pixels from the upper left corner. Default: the middle. If `expand` is
+    True, `center` is ignored. fill: the colour outside the image, as in Pad. padding_mode:
+    "constant" uses `fill` outside the image, and "edge" uses the nearest pixel of the image.
 
     The formula is that of torchvision.transforms.functional.rotate on tensors. The image and a mask
     of ones are sampled by affine_grid and grid_sample (align_corners=False, zeros outside). The
@@ -320,9 +320,10 @@ class Grayscale(Transform):
     def native(self) -> Native:
         if whole("num_output_channels", self.num_output_channels) != 3:
             raise InvalidArgumentError(
-                "`num_output_channels` is not 3",
+                "`num_output_channels` is invalid",
+                expected="3",
                 found=str(self.num_output_channels),
-                remedy="Pass 3, and take one channel from the batch: all three are equal",
+                remedy="Pass 3, and use one channel of the batch: all channels are equal",
             )
         return _core.Grayscale()
 
@@ -387,13 +388,12 @@ _INSTEAD = {
     "Lambda": "Use `batch_transforms`, which work on whole batches",
     **dict.fromkeys(
         ("RandomErasing", "MixUp", "CutMix", "GaussianBlur", "GaussianNoise"),
-        "fuelrail does not have this transform: apply torchvision's to whole batches, in "
-        "`batch_transforms`",
+        "Apply torchvision's transform to whole batches in `batch_transforms`",
     ),
     **dict.fromkeys(
         ("AutoAugment", "RandAugment", "TrivialAugmentWide", "AugMix", "RandomPerspective"),
-        "fuelrail does not have this transform: apply torchvision's to samples, in "
-        "`batch_transforms` or `fuelrail.torch.MapDataset`",
+        "Apply torchvision's transform to each sample, in `batch_transforms` or in a subclass of "
+        "`fuelrail.torch.MapDataset`",
     ),
 }
 
@@ -444,7 +444,7 @@ def _unknown(what: str, transform: object) -> ArgumentTypeError:
 
 
 def _plain(value: Any) -> Any:
-    """Converts an array or a tensor to a number or a tuple, and a list to a tuple."""
+    """Converts a list to a tuple, and an array or a tensor to a number or a tuple."""
     value = listed(value)
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return tuple(value)
@@ -463,7 +463,9 @@ def _margins(option: str, padding: int | Sequence[int]) -> list[int]:
     sides = padding if isinstance(padding, tuple) else (padding,)
     if len(sides) not in (1, 2, 4):
         raise InvalidArgumentError(
-            "`padding` is invalid", expected="1, 2 or 4 integers", found=repr(padding)
+            "`padding` is invalid",
+            expected="an integer, or a list of 2 or 4 integers",
+            found=repr(padding),
         )
     return [whole(option, side) for side in (sides * 4)[:4]]
 

@@ -58,8 +58,8 @@ class DataLoader(BaseLoader[torch.Tensor]):
         device: the CUDA device to which batches are copied, such as "cuda:1". "cuda" is the device
             that is current when the loader is created. Batches are copied through page-locked
             memory on a separate stream, before the `batch_transforms` run. If the device has too
-            little memory for a batch, an error is raised. The iterator's next call tries the same
-            batch again. Default: None, the CPU.
+            little memory for a batch, an error is raised, and the iterator's next call tries the
+            same batch again. Default: None, the CPU.
 
         Errors: those of `fuelrail.Loader`; UnsupportedError if CUDA is needed but not available, or
         if `device` is neither a CUDA device nor the CPU.

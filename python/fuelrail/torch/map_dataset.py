@@ -40,9 +40,11 @@ _TEXT = f"{inspect.getdoc(SampleKeywords)}\n{described('More options:', _OPTIONS
 
 
 class SampleBatch(Sequence[Sample]):
-    """A sequence of samples that were decoded together. The attribute `columns` has one column for
-    each field: a tensor, or a list if the samples differ in size. Element i of the sequence is a
-    tuple with element i of each column, without a copy.
+    """A sequence of samples that were decoded together. Each sample is a tuple with one value for
+    each field.
+
+    The attribute `columns` is a list with one column for each field. A column is a tensor, or a
+    list if the samples differ in size. The samples share the memory of the columns.
     """
 
     def __init__(self, columns: Sequence[Any]) -> None:
@@ -109,8 +111,8 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         processor.
 
         data: a Dataset, or anything that `fuelrail.open` takes.
-        fields: the fields of a sample, in order. The names are those of
-            `fuelrail.torch.DataLoader`. `position` is the sample's index. Default: image, label.
+        fields: the fields of a sample, in order, as in `fuelrail.torch.DataLoader`, except that
+            `position` is the sample's index in the dataset. Default: image, label.
         memory_format: as in `fuelrail.torch.DataLoader`. Default: torch.contiguous_format.
 
         Errors: those of `fuelrail.torch.DataLoader`.
@@ -149,12 +151,13 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         """Decodes the samples at `indices` together. torch's DataLoader calls this method for each
         batch.
 
-        Returns a SampleBatch. If a subclass overrides `__getitem__`, returns a list of samples from
-        the subclass's `__getitem__`, which must not call `__getitems__`.
+        Returns a SampleBatch. If a subclass overrides `__getitem__`, this method calls the
+        subclass's `__getitem__` for each index and returns a list of the results. That
+        `__getitem__` must not call `__getitems__`.
 
-        Issues a FuelrailWarning if 16-bit images are reduced to 8 bits, and another if an alpha
+        Issues one FuelrailWarning if 16-bit images are reduced to 8 bits, and one if an alpha
         channel is dropped. All worker processes together issue each warning only once. Errors:
-        OutOfRangeError, ArgumentTypeError; the error of the first record that cannot be read.
+        OutOfRangeError; ArgumentTypeError; the error of the first record that cannot be read.
         """
         if isinstance(indices, (str, bytes)) or not hasattr(indices, "__iter__"):
             raise ArgumentTypeError(

@@ -23,8 +23,8 @@ class TensorFramework(Framework[torch.Tensor]):
     def __init__(
         self, memory_format: object, pin_memory: object = False, device: object = None
     ) -> None:
-        """Takes options of `fuelrail.torch.DataLoader`. Errors: InvalidArgumentError,
-        ArgumentTypeError; UnsupportedError if CUDA is needed but not available.
+        """The parameters are options of `fuelrail.torch.DataLoader`. Errors: InvalidArgumentError;
+        ArgumentTypeError; UnsupportedError as in `target_device` and `require_cuda`.
         """
         self._interleaved = choice_of("memory_format", memory_format, _FORMATS) == _FORMATS[1]
         self._pins = truth("pin_memory", pin_memory)
@@ -59,15 +59,15 @@ class TensorFramework(Framework[torch.Tensor]):
 
 
 class SideStreamCopy:
-    """Copies batches to a CUDA device on a separate stream, and makes the current stream wait for
-    the copy. The copy runs in parallel with earlier work of the current stream.
+    """Copies batches to a CUDA device on a separate stream, in parallel with earlier work on the
+    current stream. Later work on the current stream waits for the copy.
 
     Each tensor is first copied to page-locked memory. Therefore, the loader may reuse its own
     memory as soon as `__call__` returns. After an error, the original columns are unchanged.
     """
 
     def __init__(self, device: torch.device) -> None:
-        """Requires: `device` is a CUDA device with an index."""
+        """`device` must be a CUDA device with an index, such as "cuda:0"."""
         self._device = device
         self._stream: Any = None  # created with the first batch, to create no CUDA context earlier
 
@@ -116,7 +116,7 @@ def target_device(device: object) -> torch.device | None:
         return None
     if target.type != "cuda":
         raise UnsupportedError(
-            "copying batches to this kind of device is not supported",
+            "copying batches to this type of device is not supported",
             expected='"cuda" or "cpu"',
             found=shown(str(target)),
             remedy="Omit `device`, and move the tensors with `.to`",
@@ -130,14 +130,14 @@ def target_device(device: object) -> torch.device | None:
     if index >= count:
         raise InvalidArgumentError(
             "the CUDA device does not exist",
-            expected=f"an index below {count} (the number of CUDA devices)",
+            expected=f"a device index below {count}",
             found=shown(device),
         )
     return torch.device("cuda", index)
 
 
 def require_cuda(option: str) -> None:
-    """Raises UnsupportedError if CUDA is not available. option: the option that needs CUDA."""
+    """Raises an UnsupportedError that names `option` if CUDA is not available."""
     if torch.cuda.is_available():
         return
     built = torch.version.cuda is not None
@@ -152,10 +152,7 @@ def require_cuda(option: str) -> None:
 
 
 def _each_tensor(columns: list[Any], function: Any) -> list[Any]:
-    """Returns `columns` with `function` applied to every tensor, including those in nested lists.
-
-    Bytes objects stay unchanged.
-    """
+    """Applies `function` to every tensor in `columns` and its nested lists. Keeps bytes objects."""
     return [
         _each_tensor(column, function)
         if isinstance(column, list)
