@@ -178,7 +178,8 @@ TEST(CheckSameRun, the_member_that_differs_is_named_with_both_values) {
             "the state's 'seed' differs from the loader's: expected 42, found "
             "7. Build the loader with the same seed.");
   restored.shuffle = "none";
-  EXPECT_THAT(refusal_of(restored), HasSubstr("'shuffle' differs from the loader's: expected full, found none"));
+  EXPECT_THAT(refusal_of(restored),
+              HasSubstr("'shuffle' differs from the loader's: expected full, found none"));
   restored.dataset = "other";
   EXPECT_THAT(refusal_of(restored), HasSubstr("'dataset' differs from the loader's"));
   restored = example();
@@ -188,7 +189,8 @@ TEST(CheckSameRun, the_member_that_differs_is_named_with_both_values) {
             "1000-3c21d89f, found 1000-0. Open or pack the dataset with the run's class names "
             "(--classes; in Python, `classes`).");
   restored.version = 2;
-  EXPECT_THAT(refusal_of(restored), HasSubstr("'version' differs from the loader's: expected 1, found 2"));
+  EXPECT_THAT(refusal_of(restored),
+              HasSubstr("'version' differs from the loader's: expected 1, found 2"));
 }
 
 TEST(CheckSameRun, classes_without_names_are_not_compared) {

@@ -208,7 +208,8 @@ def test_a_state_is_refused_on_a_file_with_another_table(
     other = loader()
     assert other.dataset.fingerprint == first.dataset.fingerprint
     with pytest.raises(
-        fr.InvalidArgumentError, match=r"'classes' differs from the loader's: expected 2-\w+, found 3-\w+\. Open"
+        fr.InvalidArgumentError,
+        match=r"'classes' differs from the loader's: expected 2-\w+, found 3-\w+\. Open",
     ):
         other.load_state_dict(state)
     assert other.state_dict()["position"] == 0

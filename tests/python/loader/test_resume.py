@@ -239,16 +239,28 @@ WEIGHTED = {"records": TINY_COUNT, "seed": 3, "weights": WEIGHTS}
 @pytest.mark.parametrize(
     ("saved", "own", "match"),
     [
-        (RUN, {**RUN, "records": 96}, "'dataset' differs from the loader's: expected 96-.*, found 97-"),
+        (
+            RUN,
+            {**RUN, "records": 96},
+            "'dataset' differs from the loader's: expected 96-.*, found 97-",
+        ),
         (RUN, {**RUN, "seed": 4}, "'seed' differs from the loader's: expected 4, found 3"),
-        (RUN, {**RUN, "shuffle": False}, "'shuffle' differs from the loader's: expected none, found full"),
+        (
+            RUN,
+            {**RUN, "shuffle": False},
+            "'shuffle' differs from the loader's: expected none, found full",
+        ),
         (
             {**RUN, "shuffle": "window"},
             {**RUN, "shuffle": fr.WindowShuffle(3, 2)},
             r"'shuffle' differs from the loader's: expected window\(3, 2\), found window\(256, 64\)",
         ),
         (RUN, WEIGHTED, "'dataset' differs from the loader's: expected 97-.*-weights-"),
-        (WEIGHTED, {**WEIGHTED, "weights": [*WEIGHTS[1:], 2.0]}, "'dataset' differs from the loader's"),
+        (
+            WEIGHTED,
+            {**WEIGHTED, "weights": [*WEIGHTS[1:], 2.0]},
+            "'dataset' differs from the loader's",
+        ),
         (
             WEIGHTED,
             {**WEIGHTED, "num_samples": 50},

@@ -92,7 +92,9 @@ def test_a_sharded_checkpoint_brings_loader_and_model_back(here: pathlib.Path) -
     assert again.state_dict() == loader.state_dict()
     rest = [i for (ids,) in again for i in ids.tolist()]
     assert rest == [i for (ids,) in iterator for i in ids.tolist()]
-    with pytest.raises(fr.InvalidArgumentError, match="'seed' differs from the loader's: expected 6, found 5"):
+    with pytest.raises(
+        fr.InvalidArgumentError, match="'seed' differs from the loader's: expected 6, found 5"
+    ):
         page["load_sharded"]("saved", other, fr.Loader("train.rec", **{**options, "seed": 6}))
 
 
