@@ -24,7 +24,9 @@ NativeColumn: TypeAlias = "_core.Array | list[_core.Array] | list[bytes]"
 
 
 class BatchContext(NamedTuple):
-    """Identifies a batch. Batch transforms should derive their random numbers from this tuple."""
+    """The seed, epoch and positions of a batch, from which batch transforms should derive their
+    random numbers.
+    """
 
     seed: int
     """The loader's seed."""
@@ -46,11 +48,17 @@ class Framework(Generic[Element]):
         raise NotImplementedError
 
     def place(self, columns: list[Any]) -> list[Any]:
-        """Moves columns to the user's device or pinned memory. This class returns them as is."""
+        """Moves columns to the user's device or to pinned memory. The method of the base class
+        returns them unchanged.
+        """
         return columns
 
     def columns(self, columns: Sequence[NativeColumn], is_image: Sequence[bool]) -> list[Any]:
-        """Applies the method `column` to each array. A ragged column is a list of arrays."""
+        """Converts each array with the method `column`, also the arrays of a column that is a list.
+        Leaves bytes objects unchanged.
+
+        is_image: whether each column has images.
+        """
         return [
             self._rows(column, image) if isinstance(column, list) else self.column(column, image)
             for column, image in zip(columns, is_image, strict=True)
@@ -68,8 +76,8 @@ class ArrayFramework(Framework[_core.Array]):
 
 
 class Delivery(Generic[Element]):
-    """Builds batches. Names the columns, moves them to the user's device, and runs the user's batch
-    transforms.
+    """Builds batches: converts and names the columns, moves them to the user's device, and runs the
+    user's batch transforms.
     """
 
     def __init__(
@@ -96,8 +104,8 @@ class Delivery(Generic[Element]):
 
     @property
     def native_fields(self) -> list[str]:
-        """The names of the columns that the core must return. The name "position" is added to the
-        user's `fields` if a batch transform needs positions.
+        """The names of the columns that the core must return: the dataset fields in the user's
+        `fields`. "position" is also included if a batch transform has a parameter `context`.
         """
         hidden = self.wants_context and "position" not in self._fields
         return [*self._fields, "position"] if hidden else self._fields
@@ -111,11 +119,11 @@ class Delivery(Generic[Element]):
         return framework.place(own)
 
     def __call__(self, columns: Sequence[NativeColumn], placed: list[Any], epoch: int) -> Any:
-        """Builds a batch. Errors: the errors of the batch transforms; ArgumentTypeError if a batch
-        transform returns None.
+        """Names the columns and runs the batch transforms. Errors: the errors of the batch
+        transforms; ArgumentTypeError if a batch transform returns None.
 
         columns: the columns that the core returned.
-        placed: the columns that `place` returned.
+        placed: the columns that `place(columns)` returned.
         """
         batch: Any = (
             tuple(placed) if self._names is None else dict(zip(self._names, placed, strict=True))
@@ -160,11 +168,11 @@ def columns_of(fields: object) -> list[str]:
 
 
 def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
-    """Raises InvalidArgumentError if the user wants "image", but the records are raw bytes."""
+    """Raises InvalidArgumentError if `wanted` has the field "image", but the records are bytes."""
     known = [field.name for field in schema]
     if "data" in known and "image" in wanted and "image" not in known:
         raise InvalidArgumentError(
-            "the records are bytes, not images",
+            "`fields` has 'image', but the records are bytes",
             expected="only fields of the dataset (" + ", ".join(known) + ")",
             found=shown(list(wanted)),
             remedy='Pass `fields=["data"]`, or pass a `schema` that reads the bytes as images',
@@ -172,7 +180,7 @@ def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
 
 
 def _named_fields(fields: object) -> tuple[list[str], list[str]]:
-    """Returns the column names of a batch, and the dataset's field for each column."""
+    """Returns the names of the columns, and the names of the dataset fields that they contain."""
     if not isinstance(fields, Mapping):
         names = columns_of(fields)
         return names, names
@@ -181,7 +189,7 @@ def _named_fields(fields: object) -> tuple[list[str], list[str]]:
 
 
 def _batch_transforms(given: object) -> list[tuple[Callable[..., Any], bool]]:
-    """Returns each transform, and whether it has a parameter `context`."""
+    """Returns pairs of a batch transform and whether it has a parameter `context`."""
     if given is None:
         return []
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):

@@ -19,7 +19,7 @@ __all__ = ["FedOrder"]
 
 
 class _Pulled(NamedTuple):
-    """A batch of indices that was read from the user's sampler."""
+    """A batch that was read from the user's sampler."""
 
     records: list[int]
     ends_epoch: bool
@@ -49,7 +49,7 @@ class FedOrder:
     ) -> None:
         """source: the user's `sampler` or `batch_sampler`.
         batch_size: the number of indices in a batch. None if `source` is a `batch_sampler`.
-        index: a function that checks an index from `source` and converts it to a record's index.
+        index: a function that checks an index from `source` and returns the record's index.
         """
         self._source = source
         self._batch_size = batch_size
@@ -86,7 +86,9 @@ class FedOrder:
         return count // self._batch_size if self._drop_last else -(-count // self._batch_size)
 
     def begin(self, core: _core.Loader) -> None:
-        """Called when the loader creates an iterator. Restarts a sampler that raised an error."""
+        """Called when the loader creates an iterator. If the sampler raised an error, the next call
+        of `take` starts a new iteration over the sampler.
+        """
         with self._own_lock():
             if self._over and core.feeds() == self._feeds:
                 core.reserve(0)
@@ -117,7 +119,9 @@ class FedOrder:
             return is_batch
 
     def state(self, core: _core.Loader) -> dict[str, Any]:
-        """Returns the entry "sampler" of the loader's state. Does not copy the sampler's state."""
+        """Returns the member 'sampler' of the loader's state. If this member contains the sampler's
+        own state, that part is not a copy.
+        """
         with self._own_lock():
             batches, state = self._batches, self._state
             if core.feeds() != self._feeds:
@@ -127,8 +131,8 @@ class FedOrder:
             return said if state is None else {**said, "state": state}
 
     def done(self, core: _core.Loader) -> int:
-        """Returns the number of batches that `take` has returned in the current epoch. The epoch
-        ends when `take` returns False.
+        """Returns how many batches of the current epoch are finished, including those before a
+        restored state was saved. The epoch ends when `take` returns False.
         """
         with self._own_lock():
             if core.feeds() != self._feeds:
@@ -137,8 +141,9 @@ class FedOrder:
             return self._done if core.at_end() else self._batches
 
     def reshard(self, core: _core.Loader, rank: int, world_size: int) -> None:
-        """Changes the rank and the world size. Errors: the errors of `check_state` if a restored
-        state does not allow this world size. An error leaves everything unchanged.
+        """Changes the rank and the world size. Errors: InvalidArgumentError if the loader was
+        restored in the middle of an epoch that had a different world size. An error leaves
+        everything unchanged.
         """
         with self._own_lock():
             before = self._same["world_size"]
@@ -153,9 +158,10 @@ class FedOrder:
                 raise
 
     def check_state(self, said: object) -> dict[str, Any]:
-        """Checks and returns `said`, which the method `state` returned in an earlier run. The batch
-        size must be the same as in that run. The world size must also be the same, unless the state
-        was saved at the beginning of an epoch. Errors: InvalidArgumentError.
+        """Checks and returns `said`, which the method `state` returned in an earlier run.
+
+        Errors: InvalidArgumentError, for example if the earlier run had another batch size, or if
+        it had another world size and `said` was not saved at the beginning of an epoch.
         """
         if not isinstance(said, Mapping):
             raise InvalidArgumentError(
@@ -171,12 +177,11 @@ class FedOrder:
                     expected=str(own),
                     found=str(said.get(name)),
                     remedy="To restore the state of a `sampler` or `batch_sampler`, use the "
-                    "same number of ranks and batch size as the run that saved it",
+                    "batch size and the number of ranks of the run that saved it",
                 )
         if said.get("has_state") and "state" not in said:
             raise InvalidArgumentError(
-                "the sampler's own state is missing from the loader's state",
-                expected="a member 'state' in the state's member 'sampler'",
+                "the state's member 'sampler' has no member 'state'",
                 remedy="Save everything that state_dict() returns, for example with torch.save",
             )
         return {**said, "batches": batches}
@@ -185,7 +190,8 @@ class FedOrder:
         """Stores `said`, a state that `check_state` returned. Issues a FuelrailWarning if the
         sampler may be unable to resume.
 
-        at: the value of `core.progress()` at which the loader resumes from this state.
+        at: the value of `core.progress()` that belongs to `said`. As long as `core.progress()`
+            returns another value, `said` is not used.
         """
         if said["batches"] > 0 and "state" not in said and not _repeats(self._source):
             warn_user(
@@ -204,7 +210,7 @@ class FedOrder:
         return self._lock
 
     def _count(self, core: _core.Loader, taken: list[tuple[NativeColumn, ...]]) -> None:
-        """Removes the first batch from `_ahead` if the core has returned it or failed on it."""
+        """Removes the first batch from `_ahead` if the core has returned it or raised its error."""
         # An error leaves `taken` empty but advances the progress. A batch without rows does not
         # advance the progress. `_before` is None if the result was already counted.
         if self._before is None or (not taken and core.progress() == self._before):
@@ -230,7 +236,9 @@ class FedOrder:
         self._pulls = self._epochs(at[0], resume)
 
     def _top_up(self, core: _core.Loader) -> None:
-        """Reads up to `prefetch` + 1 batches ahead and passes them to the core."""
+        """Reads batches from the sampler until `prefetch` + 1 batches are in `_ahead`, and passes
+        them to the core.
+        """
         if core.feeds() != self._feeds:
             self._start(core)
         while not self._over and not self._ended and len(self._ahead) <= self._prefetch:

@@ -95,18 +95,19 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
         function raises an exception, the loader raises the exception in place of the batch, and
         can continue with the next batch. Default: None.
     rank, world_size: the number of this process, in [0, world_size), and the number of processes.
-        The rows of each step are divided among the processes. Default: the first of these pairs
-        that is available:
+        At each step, every process gets its own batch of up to `batch_size` samples. Default:
+        the first of these pairs that is available:
         - the rank and world size of torch.distributed, if torch.distributed is initialised;
         - the environment variables RANK and WORLD_SIZE, which torchrun sets;
         - SLURM_PROCID and SLURM_STEP_NUM_TASKS, in a step that srun started;
         - 0 and 1.
         The loader looks up the default whenever `len`, the state or the first batch is requested,
-        so the loader may be created before `init_process_group`. After the first batch, the values
-        stay the same. A FuelrailWarning is issued if a lookup changes a number that `len`,
-        `batches_left`, `batches_done` or `global_batch_size` has returned. Each process issues a
-        FuelrailWarning once if the rank and world size come from SLURM's variables, or if the
-        process gets all samples but environment variables suggest that several processes run.
+        so the loader may be created before `init_process_group`. After the first batch, the rank
+        and world size stay the same. If they change earlier, and `len`, `batches_left`,
+        `batches_done` or `global_batch_size` has already returned a value that is now wrong, a
+        FuelrailWarning is issued. Each process also issues a FuelrailWarning once if the rank and
+        world size come from SLURM's variables, or if the process gets all samples but environment
+        variables suggest that several processes run.
     """
 
     shuffle: bool | Literal["full", "window"] | WindowShuffle

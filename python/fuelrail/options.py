@@ -103,7 +103,7 @@ def suggests_options_or(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Like `suggests_options`. Also adds options to the function's signature and docstring.
 
-    remedies: advice for the error text, by the name of the unknown option.
+    remedies: a dict from unknown options to the advice that the error text gives for them.
     options: the parameters that replace `**options` in the function's signature.
     text: a description of these parameters, which is appended to the docstring.
     """
@@ -129,7 +129,7 @@ def suggests_options_or(
                     "too many positional arguments",
                     expected="at most "
                     + " and ".join(f"`{name}`" for name in places if name != "self"),
-                    found=shown(args[len(places)]),
+                    found=f"an additional argument, {shown(args[len(places)])}",
                     remedy="Pass all other arguments by name, as in `option=value`",
                 )
             return function(*args, **kwargs)
@@ -156,7 +156,7 @@ def shown(value: object) -> str:
 
 
 def typed(value: object) -> str:
-    """Returns `shown(value)` with the name of the value's type, for errors about wrong types."""
+    """Returns `shown(value)` and the type's name, as in "3 (int)", for errors about wrong types."""
     return f"{shown(value)} ({type(value).__name__})"
 
 
@@ -173,9 +173,9 @@ def choice(option: str, value: object, kind: type[E]) -> E:
 
 
 def choice_of(option: str, value: object, names: Sequence[str]) -> str:
-    """Converts `value` to one of `names`.
+    """Returns the name of `value`, which must be one of `names`.
 
-    `value` is a string or an object with a name: a dtype or a type (`torch.float16`,
+    `value` is a string, or an object with a name: a dtype or a type (`torch.float16`,
     `numpy.float16`), or an enumeration member (`InterpolationMode.BICUBIC`). Errors:
     InvalidArgumentError for an unknown name; ArgumentTypeError for a value without a name.
     """
@@ -201,7 +201,9 @@ def named_by_text(value: object) -> bool:
 
 
 def whole(option: str, value: object, least: int = 0, bits: int = 63) -> int:
-    """Converts an integer in [least, 2**bits) to an int. option: the value's name in error texts.
+    """Converts an integer in [least, 2**bits) to an int.
+
+    option: the value's name in error texts.
 
     Errors: ArgumentTypeError for a bool and for any other value that is not an integer;
     InvalidArgumentError for an integer out of range.
@@ -235,7 +237,6 @@ def integer(value: object) -> int | None:
 
 
 def _is_bool(value: object) -> bool:
-    """Whether `value` is a bool of Python or NumPy, or an array or a tensor of bools."""
     return isinstance(value, bool) or "bool" in str(getattr(value, "dtype", None))
 
 
@@ -249,8 +250,8 @@ def place_of(
     """Checks `index` and returns it as an int of at least 0. A negative index counts from the end.
 
     size: the number of elements.
-    thing: the word for an element in error texts.
-    path: the file that the error names.
+    thing: what error texts call an element, such as "sample".
+    path: the file that an error names.
 
     Errors: ArgumentTypeError; an error of the class `kind` for an index outside [-size, size).
     """
@@ -337,7 +338,9 @@ def fractions(option: str, parts: object) -> dict[str, float]:
 
 
 def file_name(option: str, value: object) -> str:
-    """Converts a path to a str with `os.fsdecode`. option: the path's name in error texts.
+    """Converts a path to a str with `os.fsdecode`.
+
+    option: the path's name in error texts.
 
     Errors: ArgumentTypeError for a value that is not a path; InvalidArgumentError for a path that
     cannot be encoded or has a NUL character.
@@ -374,8 +377,9 @@ def switch(option: str, value: object) -> bool:
 
 
 def text(option: str, value: object) -> str:
-    """Checks that `value` is a str that the core accepts, and returns it. option: the name of the
-    value in error texts.
+    """Checks that `value` is a str that the core accepts, and returns it.
+
+    option: the value's name in error texts.
 
     Errors: ArgumentTypeError for any other type; InvalidArgumentError for a str with lone
     surrogates or NUL characters.

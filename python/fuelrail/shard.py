@@ -1,4 +1,4 @@
-"""Finds the rank of this process and the world size, which determine its share of the samples."""
+"""Finds the rank and the world size, which determine the samples that this process gets."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def given_share(rank: int | None, world_size: int | None) -> Share | None:
 
 
 class LoaderShare:
-    """The rank and world size of a loader. If the caller did not pass these numbers, the loader
-    looks them up each time they are needed, until the first batch is requested.
+    """The rank and world size of a loader. If the caller did not pass them, each use before the
+    first batch looks them up again.
     """
 
     def __init__(
@@ -76,9 +76,9 @@ class LoaderShare:
         """given: the rank and world size that the caller passed, or None.
         core: the C++ loader. It was created for `given`, or for ALONE if `given` is None.
         fed: the loader's FedOrder if `sampler` or `batch_sampler` is used, otherwise None.
-        batch_size: None with `batch_sampler`.
-        shared_out: the number of samples in an epoch if a rank may get an empty last batch,
-            otherwise None.
+        batch_size: the loader's batch size. None if `batch_sampler` is used.
+        shared_out: the number of samples in an epoch, if the last batch of a rank can be empty.
+            None if it cannot be empty.
         """
         self._core = core
         self._fed = fed
@@ -93,8 +93,8 @@ class LoaderShare:
         return "rank looked up with the first batch" if self._share is None else str(self._share)
 
     def find(self) -> None:
-        """Looks up the rank and world size of this process. Does nothing if the caller passed these
-        numbers, or if a batch has already been requested.
+        """Looks up the rank and world size of this process. Does nothing if the caller passed them,
+        or if a batch has already been requested.
 
         Errors: InvalidArgumentError if an environment variable is invalid. With `sampler` or
         `batch_sampler`, also InvalidArgumentError if the loader was restored in the middle of an
@@ -116,10 +116,11 @@ class LoaderShare:
             _warn_of_change(name, number, before, self._number(name), now)
 
     def begin(self) -> None:
-        """Called before each epoch. Calls `find`, and warns if the rank or world size may be wrong.
+        """Called before each epoch. Calls `find`. Warns if the rank or world size may be wrong, or
+        if this rank gets an empty batch at the end of every epoch.
 
-        Errors: those of `find`. If the caller did not pass the rank and world size, also StateError
-        if torch.distributed's values have changed since the first batch.
+        Errors: the errors of `find`; StateError if the caller did not pass the rank and world size,
+        and torch.distributed's rank or world size has changed since the first batch.
         """
         self.find()
         share = self._share or ALONE
@@ -134,8 +135,8 @@ class LoaderShare:
             _warn_of_an_empty_batch(self._shared_out, self._batch_size or 1, share)
 
     def number(self, name: str) -> int:
-        """Returns a number that depends on the rank and world size. If these change before the
-        first batch, a warning shows the old and the new number.
+        """Returns the value of `name`, which depends on the rank and world size. If the value later
+        changes because they change before the first batch, a warning shows both values.
 
         name: "loader.global_batch_size", "len(loader)", "loader.batches_left" or
             "loader.batches_done". With `sampler` or `batch_sampler`, only
@@ -168,7 +169,7 @@ def found_share() -> Share:
 
 
 def _check_share(before: Share) -> None:
-    """Raises StateError if torch.distributed's rank or world size differs from `before`."""
+    """Raises StateError if torch.distributed is initialised with a share other than `before`."""
     joined = _joined_share()
     if joined is not None and joined != before:
         raise StateError(
@@ -207,8 +208,8 @@ def _environments(rank: str, world_size: str) -> Share:
 
 
 def _environment(name: str, least: int, end: int, named_end: str) -> int:
-    """Returns the environment variable `name` as an integer in [least, end). named_end: the text
-    for `end` in errors. Errors: InvalidArgumentError.
+    """Returns the environment variable `name` as an integer. Errors: InvalidArgumentError if it is
+    not an integer in [least, end). The error text shows `named_end` in place of `end`.
     """
     try:
         value = int(os.environ[name])
@@ -225,8 +226,8 @@ def _environment(name: str, least: int, end: int, named_end: str) -> int:
 
 
 def _warn_of_environment(share: Share) -> None:
-    """Warns once if `share` comes from SLURM's variables. Also warns once if `share` is ALONE, but
-    the environment variables suggest several processes.
+    """Warns once if `share` comes from SLURM's variables, and once if `share` is ALONE although
+    environment variables suggest that several processes run.
     """
     if _joined_share() is not None or {"RANK", "WORLD_SIZE"} <= set(os.environ):
         return
@@ -261,7 +262,6 @@ def _warn_once(about: str, text: str) -> None:
 
 
 def _warn_of_change(name: str, then: int, before: Share, now: int, share: Share) -> None:
-    """Warns if the new rank or world size has changed the number `name` from `then` to `now`."""
     if then != now:
         warn_user(
             f"{name} was read too early: it was {then} for {before}, and is {now} for {share}. "
@@ -271,7 +271,7 @@ def _warn_of_change(name: str, then: int, before: Share, now: int, share: Share)
 
 
 def _warn_of_an_empty_batch(samples: int, batch_size: int, share: Share) -> None:
-    """Warns if the incomplete last global batch has no samples for this rank."""
+    """Warns if the last global batch of an epoch has too few samples for this rank to get one."""
     left = samples % (batch_size * share.world_size)
     if 0 < left <= share.rank < share.world_size:
         warn_user(

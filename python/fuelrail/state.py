@@ -10,13 +10,14 @@ from fuelrail.options import integer, shown, typed
 
 
 def plain_state(state: object, like: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the members of `state` that `like` also has, as values of type str or int.
+    """Checks the types of the members that `state` and `like` have in common, and returns these
+    members of `state` as a dict of str and int values. The core checks the values later.
 
-    like: a valid state, which shows the type of each member.
+    like: a valid state. Each of its members has the required type, str or int.
 
-    The core checks the values later. Integers of NumPy and integer tensors are also accepted,
-    because some frameworks convert integers when they save a state. Errors: ArgumentTypeError for a
-    wrong type; InvalidArgumentError for an integer of more than 64 bits.
+    Integers of NumPy and integer tensors are also accepted, because some frameworks convert
+    integers when they save a state. Errors: ArgumentTypeError for a wrong type;
+    InvalidArgumentError for an integer of more than 64 bits.
     """
     if not isinstance(state, Mapping):
         raise ArgumentTypeError(

@@ -204,7 +204,7 @@ def test_a_state_that_lost_the_samplers_own_is_refused(tiny_file: pathlib.Path) 
     state = loader.state_dict()
     assert state["sampler"]["has_state"]
     del state["sampler"]["state"]  # as what restores only the names that a fresh loader has
-    with pytest.raises(fr.InvalidArgumentError, match=r"missing .*expected a member 'state'"):
+    with pytest.raises(fr.InvalidArgumentError, match="'sampler' has no member 'state'"):
         tiny(tiny_file, 4, sampler=OwnState()).load_state_dict(state)
 
 
