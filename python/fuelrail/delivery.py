@@ -24,7 +24,9 @@ NativeColumn: TypeAlias = "_core.Array | list[_core.Array] | list[bytes]"
 
 
 class BatchContext(NamedTuple):
-    """Identifies a batch. Batch transforms should derive their random numbers from this tuple."""
+    """The seed, epoch and positions of a batch, from which batch transforms should derive their
+    random numbers.
+    """
 
     seed: int
     """The loader's seed."""
@@ -46,7 +48,9 @@ class Framework(Generic[Element]):
         raise NotImplementedError
 
     def place(self, columns: list[Any]) -> list[Any]:
-        """Moves columns to the user's device or pinned memory. This class returns them as is."""
+        """Moves columns to the user's device or to pinned memory. The method of the base class
+        returns them unchanged.
+        """
         return columns
 
     def columns(self, columns: Sequence[NativeColumn], is_image: Sequence[bool]) -> list[Any]:
@@ -68,8 +72,8 @@ class ArrayFramework(Framework[_core.Array]):
 
 
 class Delivery(Generic[Element]):
-    """Builds batches. Names the columns, moves them to the user's device, and runs the user's batch
-    transforms.
+    """Builds batches: converts and names the columns, moves them to the user's device, and runs the
+    user's batch transforms.
     """
 
     def __init__(
@@ -96,8 +100,8 @@ class Delivery(Generic[Element]):
 
     @property
     def native_fields(self) -> list[str]:
-        """The names of the columns that the core must return. The name "position" is added to the
-        user's `fields` if a batch transform needs positions.
+        """The names of the columns that the core must return: the dataset fields in the user's
+        `fields`. "position" is also included if a batch transform has a parameter `context`.
         """
         hidden = self.wants_context and "position" not in self._fields
         return [*self._fields, "position"] if hidden else self._fields
@@ -111,11 +115,11 @@ class Delivery(Generic[Element]):
         return framework.place(own)
 
     def __call__(self, columns: Sequence[NativeColumn], placed: list[Any], epoch: int) -> Any:
-        """Builds a batch. Errors: the errors of the batch transforms; ArgumentTypeError if a batch
-        transform returns None.
+        """Names the columns and runs the batch transforms. Errors: the errors of the batch
+        transforms; ArgumentTypeError if a batch transform returns None.
 
         columns: the columns that the core returned.
-        placed: the columns that `place` returned.
+        placed: the columns that `place(columns)` returned.
         """
         batch: Any = (
             tuple(placed) if self._names is None else dict(zip(self._names, placed, strict=True))

@@ -19,7 +19,7 @@ __all__ = ["FedOrder"]
 
 
 class _Pulled(NamedTuple):
-    """A batch of indices that was read from the user's sampler."""
+    """A batch that was read from the user's sampler."""
 
     records: list[int]
     ends_epoch: bool
@@ -49,7 +49,7 @@ class FedOrder:
     ) -> None:
         """source: the user's `sampler` or `batch_sampler`.
         batch_size: the number of indices in a batch. None if `source` is a `batch_sampler`.
-        index: a function that checks an index from `source` and converts it to a record's index.
+        index: a function that checks an index from `source` and returns the record's index.
         """
         self._source = source
         self._batch_size = batch_size
@@ -86,7 +86,9 @@ class FedOrder:
         return count // self._batch_size if self._drop_last else -(-count // self._batch_size)
 
     def begin(self, core: _core.Loader) -> None:
-        """Called when the loader creates an iterator. Restarts a sampler that raised an error."""
+        """Called when the loader creates an iterator. If the sampler raised an error, the next call
+        of `take` starts a new iteration over the sampler.
+        """
         with self._own_lock():
             if self._over and core.feeds() == self._feeds:
                 core.reserve(0)
@@ -235,7 +237,9 @@ class FedOrder:
         self._pulls = self._epochs(at[0], resume)
 
     def _top_up(self, core: _core.Loader) -> None:
-        """Reads up to `prefetch` + 1 batches ahead and passes them to the core."""
+        """Reads batches from the sampler until `prefetch` + 1 batches are in `_ahead`, and passes
+        them to the core.
+        """
         if core.feeds() != self._feeds:
             self._start(core)
         while not self._over and not self._ended and len(self._ahead) <= self._prefetch:

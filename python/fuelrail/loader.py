@@ -103,8 +103,8 @@ _WARNINGS = 10  # the number of bad samples that are reported one by one
 
 
 class _Held(NamedTuple):
-    """A batch that the iterator could not return, for example because Ctrl-C interrupted it. The
-    iterator's next call returns this batch.
+    """A requested batch. If an exception such as Ctrl-C prevents its return, it is kept, and the
+    iterator's next call returns it.
     """
 
     turn: int
@@ -119,8 +119,8 @@ class _Held(NamedTuple):
 def takes_loader_options(
     remedies: Mapping[str, str],
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorates the `__init__` of a loader. Replaces `**options` in its signature with the options
-    of all loaders, describes them in its docstring, and rejects unknown options.
+    """Decorates the `__init__` of a loader. Replaces `**options` in its signature with
+    LOADER_OPTIONS and `_OWN`, describes them in its docstring, and rejects unknown options.
 
     remedies: a dict from the name of an unknown option to the advice in the error text.
     """
@@ -260,17 +260,18 @@ class BaseLoader(Closing, Generic[Element]):
 
     @property
     def batches_done(self) -> int:
-        """Number of finished batches in the current epoch. If the loader has a length, this is
-        `len(loader)` - `batches_left`.
+        """Number of batches that the current epoch has already returned, including batches for
+        which an error was raised. If the loader has a length, `batches_done` is `len(loader)` -
+        `batches_left`.
 
-        A progress bar that gets this number as `initial` ends at 100 %, even if the loader was
-        restored with a different batch size:
+        Pass `batches_done` to a progress bar as its initial count. The bar then ends at 100 %, even
+        if the loader was restored with a different batch size:
 
         >>> loader = fuelrail.Loader("train.rec", 4)
         >>> for batch in tqdm.tqdm(loader, initial=loader.batches_done):
         ...     pass
 
-        This number is available even if a `sampler` or `batch_sampler` has no length. Errors:
+        `batches_done` is also available if the `sampler` or `batch_sampler` has no length. Errors:
         StateError if the loader is closed.
         """
         self._check_open()
@@ -447,7 +448,7 @@ class BaseLoader(Closing, Generic[Element]):
             raise
 
     def _fill(self, held: _Held) -> bool:
-        """Stores the C++ core's next batch in `held`. Returns False at the end of the epoch."""
+        """Requests a batch and stores it in `held`. Returns False at the end of the epoch."""
         try:
             if self._fed is None:
                 is_batch = self._core.next(held.turn, held.taken)
@@ -463,7 +464,7 @@ class BaseLoader(Closing, Generic[Element]):
         return is_batch
 
     def _place(self) -> dict[str, Any]:
-        """Returns the part of the state that changes from batch to batch."""
+        """Returns the members of the state that change from batch to batch."""
         epoch, position = self._core.progress()
         place: dict[str, Any] = {"epoch": epoch, "position": position}
         if self._fed is not None:
@@ -471,7 +472,7 @@ class BaseLoader(Closing, Generic[Element]):
         return place
 
     def _warn(self) -> None:
-        """Issues new warnings from the C++ core, and warnings about new bad samples."""
+        """Issues the core's new warnings, and warnings about bad samples that are new."""
         self._said.extend(self._core.warnings())
         while self._said:
             warn_user(self._said.popleft())

@@ -129,7 +129,7 @@ def suggests_options_or(
                     "too many positional arguments",
                     expected="at most "
                     + " and ".join(f"`{name}`" for name in places if name != "self"),
-                    found=shown(args[len(places)]),
+                    found=f"an additional argument, {shown(args[len(places)])}",
                     remedy="Pass all other arguments by name, as in `option=value`",
                 )
             return function(*args, **kwargs)
@@ -201,7 +201,9 @@ def named_by_text(value: object) -> bool:
 
 
 def whole(option: str, value: object, least: int = 0, bits: int = 63) -> int:
-    """Converts an integer in [least, 2**bits) to an int. option: the value's name in error texts.
+    """Converts an integer in [least, 2**bits) to an int.
+
+    option: the value's name in error texts.
 
     Errors: ArgumentTypeError for a bool and for any other value that is not an integer;
     InvalidArgumentError for an integer out of range.
@@ -235,7 +237,6 @@ def integer(value: object) -> int | None:
 
 
 def _is_bool(value: object) -> bool:
-    """Whether `value` is a bool of Python or NumPy, or an array or a tensor of bools."""
     return isinstance(value, bool) or "bool" in str(getattr(value, "dtype", None))
 
 
@@ -337,7 +338,9 @@ def fractions(option: str, parts: object) -> dict[str, float]:
 
 
 def file_name(option: str, value: object) -> str:
-    """Converts a path to a str with `os.fsdecode`. option: the path's name in error texts.
+    """Converts a path to a str with `os.fsdecode`.
+
+    option: the path's name in error texts.
 
     Errors: ArgumentTypeError for a value that is not a path; InvalidArgumentError for a path that
     cannot be encoded or has a NUL character.
@@ -374,8 +377,9 @@ def switch(option: str, value: object) -> bool:
 
 
 def text(option: str, value: object) -> str:
-    """Checks that `value` is a str that the core accepts, and returns it. option: the name of the
-    value in error texts.
+    """Checks that `value` is a str that the core accepts, and returns it.
+
+    option: the value's name in error texts.
 
     Errors: ArgumentTypeError for any other type; InvalidArgumentError for a str with lone
     surrogates or NUL characters.

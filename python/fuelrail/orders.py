@@ -106,8 +106,8 @@ def make_order(
 ) -> Order:
     """Checks the options of a loader that choose the order of samples, and returns the order.
 
-    index: a function that checks an index from `sampler` or `batch_sampler`, and returns the index
-        of the record.
+    index: a function that checks an index from `sampler` or `batch_sampler`, and returns the
+        record's index.
     values: the values of the options that the core defines.
 
     Errors: InvalidArgumentError, ArgumentTypeError.
@@ -130,7 +130,7 @@ def make_order(
     if values["num_samples"] is not None and weights is None:
         raise InvalidArgumentError(
             "`num_samples` needs `weights`",
-            remedy="Pass `weights`, or select the samples with data.subset",
+            remedy="Pass `weights`, or select samples with the dataset's method `subset`",
         )
     native = {
         "shuffle": order,

@@ -1,4 +1,4 @@
-"""Finds the rank of this process and the world size, which determine its share of the samples."""
+"""Finds the rank and the world size, which determine the samples that this process gets."""
 
 from __future__ import annotations
 
@@ -116,10 +116,11 @@ class LoaderShare:
             _warn_of_change(name, number, before, self._number(name), now)
 
     def begin(self) -> None:
-        """Called before each epoch. Calls `find`, and warns if the rank or world size may be wrong.
+        """Called before each epoch. Calls `find`. Warns if the rank or world size may be wrong, or
+        if this rank gets an empty batch at the end of every epoch.
 
-        Errors: those of `find`. If the caller did not pass the rank and world size, also StateError
-        if torch.distributed's values have changed since the first batch.
+        Errors: the errors of `find`; StateError if the caller did not pass the rank and world size,
+        and torch.distributed's rank or world size has changed since the first batch.
         """
         self.find()
         share = self._share or ALONE
@@ -169,7 +170,7 @@ def found_share() -> Share:
 
 
 def _check_share(before: Share) -> None:
-    """Raises StateError if torch.distributed's rank or world size differs from `before`."""
+    """Raises StateError if torch.distributed is initialised with a share other than `before`."""
     joined = _joined_share()
     if joined is not None and joined != before:
         raise StateError(
@@ -226,8 +227,8 @@ def _environment(name: str, least: int, end: int, named_end: str) -> int:
 
 
 def _warn_of_environment(share: Share) -> None:
-    """Warns once if `share` comes from SLURM's variables. Also warns once if `share` is ALONE, but
-    the environment variables suggest several processes.
+    """Warns once if `share` comes from SLURM's variables, and once if `share` is ALONE although
+    environment variables suggest that several processes run.
     """
     if _joined_share() is not None or {"RANK", "WORLD_SIZE"} <= set(os.environ):
         return
@@ -272,7 +273,7 @@ def _warn_of_change(name: str, then: int, before: Share, now: int, share: Share)
 
 
 def _warn_of_an_empty_batch(samples: int, batch_size: int, share: Share) -> None:
-    """Warns if the incomplete last global batch has no samples for this rank."""
+    """Warns if the last global batch of an epoch has too few samples for this rank to get one."""
     left = samples % (batch_size * share.world_size)
     if 0 < left <= share.rank < share.world_size:
         warn_user(
