@@ -78,10 +78,11 @@ Any dlpack(nb::pointer_and_handle<Array> self, Given<int> stream,
            Given<TupleOf<int, int>> max_version, Given<TupleOf<int, int>> dl_device,
            std::optional<bool> copy) {
   if (!stream.is_none()) {
-    throw InvalidArgumentError("the array is in CPU memory, which has no streams",
-                               {.expected = "stream=None",
-                                .found = nb::repr(stream).c_str(),
-                                .remedy = "Omit `stream`, then copy the result to the device"});
+    throw InvalidArgumentError(
+        "the array is in CPU memory, which has no streams",
+        {.expected = "stream=None",
+         .found = nb::repr(stream).c_str(),
+         .remedy = "Call `__dlpack__` without `stream`, then copy the array to your device"});
   }
   const nb::object copied = copy.value_or(false) ? nb::cast(copy_of(*self.p)) : nb::object();
   const nb::handle source = copied.is_valid() ? nb::handle(copied) : self.h;

@@ -43,10 +43,10 @@ def convert(
         progress line on standard error if standard error is a terminal.
 
     If `schema` is not given, the records are copied unchanged and in order. If the source has
-    checksums, they are verified. The output keeps the class names in the source's sidecar and the
-    keys in the source's index. Therefore, converting a `.rec` file to `.ffr` and back gives the
-    same `.rec` and `.idx` files. Memory use: the size of the longest record, plus 20 bytes per
-    record.
+    checksums, they are verified. The class names from the source's sidecar and the keys from the
+    source's index are copied to the output. Therefore, converting a `.rec` file to `.ffr` and back
+    gives the same `.rec` and `.idx` files. Memory use: the size of the longest record, plus 20
+    bytes per record.
 
     The output appears under its name only when it is complete. Errors: InvalidArgumentError and
     ArgumentTypeError for invalid arguments; NotFoundError; IoError; CorruptError and

@@ -54,7 +54,9 @@ class Framework(Generic[Element]):
         return columns
 
     def columns(self, columns: Sequence[NativeColumn], is_image: Sequence[bool]) -> list[Any]:
-        """Calls the method `column` for each array. A ragged column is a list of arrays."""
+        """Converts a batch's columns with the method `column`. A ragged column is a list of arrays,
+        and each array is converted separately.
+        """
         return [
             self._rows(column, image) if isinstance(column, list) else self.column(column, image)
             for column, image in zip(columns, is_image, strict=True)
@@ -176,7 +178,7 @@ def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
 
 
 def _named_fields(fields: object) -> tuple[list[str], list[str]]:
-    """Returns two lists: the names of a batch's columns, and the dataset's field of each."""
+    """Returns the names of a batch's columns, and for each column the name of its dataset field."""
     if not isinstance(fields, Mapping):
         names = columns_of(fields)
         return names, names

@@ -119,7 +119,7 @@ class UnsupportedError(Error, NotImplementedError):
 
 
 class StateError(Error, RuntimeError):
-    """An object cannot be used because it is closed, in use, or belongs to the parent process."""
+    """An object cannot be used because it is closed, is in use, or belongs to the parent process."""
 
 
 class StallError(Error, TimeoutError):

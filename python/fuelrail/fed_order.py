@@ -119,8 +119,8 @@ class FedOrder:
             return is_batch
 
     def state(self, core: _core.Loader) -> dict[str, Any]:
-        """Returns the value for "sampler" in the loader's state. The sampler's own state in this
-        value is not copied.
+        """Returns the value for "sampler" in the loader's state. The state of the user's sampler in
+        this entry is a reference, not a copy.
         """
         with self._own_lock():
             batches, state = self._batches, self._state
@@ -345,7 +345,7 @@ class FedOrder:
         if iterator is self._source:
             if self._one_shot_begun:
                 raise StateError(
-                    "the sampler is an iterator, and part of it was already read",
+                    "the sampler is an iterator that was already partly read",
                     remedy="Pass an iterable that can be read again, such as a list",
                 )
             self._one_shot_begun = True

@@ -195,7 +195,9 @@ def choice_of(option: str, value: object, names: Sequence[str]) -> str:
 
 
 def named_by_text(value: object) -> bool:
-    """Whether `str(value)` is the value's name, as for dtypes and torch's memory formats."""
+    """Returns whether `value` is a dtype or one of torch's memory formats: `str` returns their
+    names.
+    """
     kind = type(value).__name__.lower()
     return "dtype" in kind or kind == "memory_format"
 
@@ -340,7 +342,7 @@ def fractions(option: str, parts: object) -> dict[str, float]:
 def file_name(option: str, value: object) -> str:
     """Converts a path to a str with `os.fsdecode`.
 
-    option: the path's name in error texts.
+    option: the name of the option in error texts, such as "`root`".
 
     Errors: ArgumentTypeError for a value that is not a path; InvalidArgumentError for a path that
     cannot be encoded or has a NUL character.

@@ -38,7 +38,7 @@ class WindowShuffle:
 
 
 def native_shuffle(value: object) -> _core.Shuffle:
-    """Converts the option `shuffle` to the type of the core. Errors: InvalidArgumentError."""
+    """Converts the option `shuffle` to a `_core.Shuffle`. Errors: InvalidArgumentError."""
     name = value if isinstance(value, str) else ""
     if value is True or name == "full":
         return _core.Shuffle.full()
@@ -106,8 +106,8 @@ def make_order(
 ) -> Order:
     """Checks the options of a loader that choose the order of samples, and returns the order.
 
-    index: a function that checks an index from `sampler` or `batch_sampler`, and returns the
-        record's index.
+    index: a function that checks one item from `sampler` or `batch_sampler`, and returns it as an
+        int: the index of a record.
     values: the values of the options that the core defines.
 
     Errors: InvalidArgumentError, ArgumentTypeError.

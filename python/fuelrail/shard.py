@@ -273,7 +273,7 @@ def _warn_of_change(name: str, then: int, before: Share, now: int, share: Share)
 
 
 def _warn_of_an_empty_batch(samples: int, batch_size: int, share: Share) -> None:
-    """Warns if the last global batch of an epoch has too few samples for this rank to get one."""
+    """Warns if the last global batch of every epoch has so few samples that this rank gets none."""
     left = samples % (batch_size * share.world_size)
     if 0 < left <= share.rank < share.world_size:
         warn_user(

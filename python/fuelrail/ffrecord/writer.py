@@ -203,8 +203,8 @@ def _read_into(file: _BinaryFile, piece: bytearray) -> int:
     size = file.readinto(piece)
     if size is None:  # no bytes yet, but perhaps later
         raise InvalidArgumentError(
-            "a non-blocking file cannot be read into a record",
-            remedy="Open it without O_NONBLOCK",
+            "a record cannot be read from a file in non-blocking mode",
+            remedy="Open the file without O_NONBLOCK",
         )
     return size
 

@@ -1,4 +1,5 @@
-"""MXNet's data API on fuelrail's engine. It has `recordio`, `io`, `gluon`, `image` and `im2rec`.
+"""MXNet's data API on fuelrail's engine. The package contains `recordio`, `io`, `gluon`, `image`
+and `im2rec`.
 
 docs/from_mxnet.md is the guide.
 """

@@ -1,5 +1,5 @@
-"""Raises an error for each MXNet name that fuelrail.mxnet does not have. The error says what to
-use instead.
+"""Raises an error when a program uses an MXNet name that fuelrail.mxnet does not have. The error
+says what to use instead.
 
 docs/from_mxnet.md lists the replacements.
 """

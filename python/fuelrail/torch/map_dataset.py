@@ -156,8 +156,9 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         `__getitem__` must not call `__getitems__`.
 
         Issues one FuelrailWarning if 16-bit images are reduced to 8 bits, and one if an alpha
-        channel is dropped. All worker processes together issue each warning only once. Errors:
-        OutOfRangeError; ArgumentTypeError; the error of the first record that cannot be read.
+        channel is dropped. Each warning is issued only once, even with several worker processes.
+        Errors: OutOfRangeError; ArgumentTypeError; the error of the first record that cannot be
+        read.
         """
         if isinstance(indices, (str, bytes)) or not hasattr(indices, "__iter__"):
             raise ArgumentTypeError(

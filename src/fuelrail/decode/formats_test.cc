@@ -122,7 +122,8 @@ TEST(DescribedImage, of_a_wrong_or_missing_size_is_refused) {
                                        {Size{4, 5}, Size{0, 5}},
                                        {Size{0, 5}, Size{}},
                                        {Size{4, -1}, Size{}}}) {
-    EXPECT_THAT(error_of(coded, visible), HasSubstr("the image's visible size is out of range"));
+    EXPECT_THAT(error_of(coded, visible),
+                HasSubstr("the size that the dataset declares for the image is out of range"));
   }
   EXPECT_THAT(error_of({INT64_MAX, INT64_MAX}, {1, 1}), HasSubstr("declares too many pixels"));
   EXPECT_THAT(error_of({1, 65536}, {}), HasSubstr("a height or width that is too large"));

@@ -93,8 +93,8 @@ ImageInfo info_from(const ImageCodec& codec, Size visible) {
   if (visible == Size{}) visible = codec.coded;
   if (!fits(visible.height, codec.coded.height) || !fits(visible.width, codec.coded.width)) {
     throw DecodeError(
-        "the image's visible size is out of range",
-        {.expected = "at most " + size_text(codec.coded), .found = size_text(visible)});
+        "the size that the dataset declares for the image is out of range",
+        {.expected = "1 x 1 to " + size_text(codec.coded), .found = size_text(visible)});
   }
   if (codec.channels < 1 || codec.channels > 4) {
     throw DecodeError("the dataset declares an invalid number of channels for its images",

@@ -176,9 +176,9 @@ TEST(ProbeJpeg, damaged_headers_are_refused) {
   EXPECT_THAT(refusal<DecodeError>(patched(encoded, frame + 9, "\x04")), HasSubstr("length"));
   EXPECT_THAT(refusal<DecodeError>(patched(encoded, frame + 2, "\0\1"sv)), HasSubstr("length"));
   EXPECT_THAT(refusal<DecodeError>(patched(encoded, frame + 1, "\xd8")),
-              HasSubstr("instead of a scan"));
+              HasSubstr("before its first scan"));
   EXPECT_THAT(refusal<DecodeError>(patched(encoded, frame + 1, "\xd9")),
-              HasSubstr("instead of a scan"));
+              HasSubstr("before its first scan"));
   EXPECT_THAT(refusal<DecodeError>(patched(encoded, frame + 1, "\xfe")), HasSubstr("no frame"));
   std::string twice = encoded;
   twice.insert(frame, encoded.substr(frame, 19));

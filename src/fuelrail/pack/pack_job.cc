@@ -117,10 +117,10 @@ void PackJob::replace_foreign() {
   for (const Planned& planned : parts_) {
     if (options_.job.overwrite || !is_file(planned.plan.uri)) continue;
     throw IoError(
-        "the output already exists, and a different job left an unfinished output",
+        "the output already exists, and a job with another source, options or version of fuelrail "
+        "left an unfinished file for the same output",
         {.path = planned.plan.uri,
-         .remedy = "Finish that job with its original options and version of fuelrail, or "
-                   "replace both outputs (overwrite, --overwrite)"});
+         .remedy = "Finish that job, or replace both files (overwrite, --overwrite)"});
   }
   journal_->begin_anew();
 }

@@ -194,7 +194,9 @@ def test_a_file_that_does_not_wait_for_its_bytes_is_refused(path: pathlib.Path) 
     os.write(theirs, b"the beginning of it")
     with open(ours, "rb", buffering=0) as file:
         writer = FileWriter(path, 1)
-        with pytest.raises(ValueError, match="a non-blocking file cannot be read"):
+        with pytest.raises(
+            ValueError, match="a record cannot be read from a file in non-blocking mode"
+        ):
             writer.write_file(file)
     os.close(theirs)
     assert os.listdir(path.parent) == []

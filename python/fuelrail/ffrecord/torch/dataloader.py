@@ -336,8 +336,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             return len(self._skippable().batch_sampler)
         except TypeError:
             raise ArgumentTypeError(
-                "steps and saved states are not supported, because the dataset or its sampler has "
-                "no length",
+                "the loader cannot start within an epoch or save its state, because the dataset or "
+                "its sampler has no length",
                 remedy="Define `__len__` in the dataset or sampler. For an IterableDataset, skip "
                 "the samples in the dataset itself",
             ) from None

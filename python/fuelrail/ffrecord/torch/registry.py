@@ -19,7 +19,9 @@ class ReaderRegistry:
     """
 
     def ffreaders(self) -> list[FileReader]:
-        """Returns all FileReaders found, without duplicates, in the order of the attributes."""
+        """Returns all FileReaders in this object's attributes, each once, in the order in which the
+        attributes were set.
+        """
         return list(_readers(self, set()))
 
 

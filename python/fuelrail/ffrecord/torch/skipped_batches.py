@@ -29,7 +29,9 @@ class Order:
         self._known = known
 
     def add(self, batch: Any) -> None:
-        """Adds a batch. Recording stops if the batch has items that cannot be compared by value."""
+        """Adds the CRC-32 of a batch. If the batch has items without a plain value, this batch and
+        all later batches of the epoch are not recorded.
+        """
         if not self._known:
             return
         try:

@@ -81,8 +81,8 @@ class InputSplit(Closing):
         seed: the seed of the random orders. The same seed gives the same orders as in dmlc-core.
         batch_size: the number of records in a chunk. Only for "indexed_recordio".
         recurse_directories: includes the files in subdirectories.
-        num_shuffle_parts: the number of sub-parts, which are read in a new order in every pass. 0
-            does not divide the part. Only for "text" and "recordio".
+        num_shuffle_parts: the number of sub-parts, which are read in a new order in every pass. If
+            it is 0, the part is not divided into sub-parts. Only for "text" and "recordio".
         chunk_size: the number of bytes in a chunk. Only for "text" and "recordio".
 
         Errors: InvalidArgumentError; ArgumentTypeError; NotFoundError for an item that matches no

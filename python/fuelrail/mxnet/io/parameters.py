@@ -1,6 +1,6 @@
 """Checks and converts the keyword arguments of MXNet's iterators.
 
-A keyword argument is a value, or a text that MXNet accepts, for example "(3,224,224)".
+A keyword argument is a value, or a string in a form that MXNet accepts, for example "(3,224,224)".
 """
 
 from __future__ import annotations
@@ -173,7 +173,9 @@ def _decimal(name: str, value: Any) -> float:
 
 
 def _number(name: str, value: Any) -> float:
-    """Converts `value` to the nearest float, as MXNet does for lists and optional numbers."""
+    """Converts `value` to the nearest float. MXNet does this for the items of a list and for
+    options that may be None.
+    """
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, str):

@@ -103,7 +103,7 @@ class ThreadedIter(Closing, Generic[T]):
     destroy = close
 
     def __iter__(self) -> Iterator[T]:
-        """Iterates over the items that this pass has not returned yet."""
+        """Iterates over the remaining items of the current pass over the producer."""
         while True:
             try:
                 item = self._shared.take()

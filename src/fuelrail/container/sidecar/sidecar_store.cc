@@ -420,9 +420,9 @@ std::unique_ptr<Sink> SidecarStore::hold_writers_off() const {
   std::unique_ptr<Sink> held = file_system_for(data_uri_).resume(data_uri_);
   held->leave_partial(held->position() > 0);
   if (held->is_first_writer()) return held;
-  throw StateError(
-      "the file is being written, so its sidecar cannot be replaced",
-      {.path = data_uri_, .remedy = "Build the sidecar again when the file has been written"});
+  throw StateError("the file is being written, so its sidecar cannot be replaced",
+                   {.path = data_uri_,
+                    .remedy = "Wait until the file is written, then build the sidecar again"});
 }
 
 // Errors: StateError unless the data file is still the one that was read, and the sidecar to be

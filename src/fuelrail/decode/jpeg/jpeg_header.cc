@@ -164,8 +164,8 @@ ImageInfo probe_jpeg(Bytes encoded) {
     if (segment.marker == kSos) break;
     if (segment.marker == kSoi || segment.marker == kEoi) {
       throw DecodeError(fmt::format(
-          "the JPEG has {} instead of a scan at byte {} of the image",
-          segment.marker == kSoi ? "another start marker" : "the end marker", segment.offset));
+          "the JPEG has {} before its first scan, at byte {} of the image",
+          segment.marker == kSoi ? "another start marker" : "its end marker", segment.offset));
     }
     if (const char* kind = refusal(segment.marker)) {
       throw UnsupportedError(fmt::format("the JPEG uses {}, which is not supported", kind),

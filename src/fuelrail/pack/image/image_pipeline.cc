@@ -84,8 +84,8 @@ bool needs_description(const EncodedImage& encoded) {
 Bytes bytes_to_store(const EncodedImage& encoded) {
   if (!needs_description(encoded)) return encoded.bytes;
   throw UnsupportedError(
-      "a record can store only the image's bytes, which are not enough to decode this image",
-      {.expected = "an image that can be decoded from its own bytes",
+      "the image cannot be stored in a record, because decoding it needs data besides its bytes",
+      {.expected = "an image whose bytes can be decoded alone",
        .found = std::string(encoded.codec->format->title),
        .remedy = "Convert the image to JPEG or PNG"});
 }
