@@ -1,0 +1,76 @@
+#include "fuelrail/container/bzna/nested_file.h"
+
+#include <fmt/format.h>
+
+#include "fuelrail/base/endian.h"
+
+namespace fuelrail::bzna {
+namespace {
+
+constexpr uint64_t kLabelBytes = 8;
+
+class RecordParser {
+ public:
+  RecordParser(Bytes record, const std::string& uri, uint64_t offset)
+      : record_(record), file_(record, uri, offset), tracks_(read_tracks(file_)) {}
+
+  NestedFile parse() {
+    NestedFile result;
+    result.input = still(find_track(tracks_, kInputTrack));
+    result.thumb = still(find_track(tracks_, kThumbTrack));
+    if (const Track* target = find_track(tracks_, kTargetTrack)) {
+      const Bytes bytes = sample(*target);
+      if (bytes.size() != kLabelBytes) {
+        file_.refuse(target->samples, "has a label of the wrong length",
+                     {.expected = fmt::format("{} bytes", kLabelBytes),
+                      .found = fmt::to_string(bytes.size())});
+      }
+      result.label = label_in(bytes);
+    }
+    if (const Track* name = find_track(tracks_, kNameTrack)) result.name = name_in(sample(*name));
+    return result;
+  }
+
+ private:
+  SampleTable::Place place(const Track& track) {
+    const SampleTable samples = read_samples(file_, track);
+    if (samples.size() == 1) return samples[0];
+    file_.refuse(track.samples, "does not have exactly one sample",
+                 {.expected = "1 sample in each track of a record",
+                  .found = fmt::to_string(samples.size())});
+  }
+
+  Bytes sample(const Track& track) {
+    const SampleTable::Place at = place(track);
+    return record_.subspan(at.offset, at.bytes);
+  }
+
+  std::optional<Still> still(const Track* track) {
+    if (track == nullptr) return std::nullopt;
+    const SampleTable::Place at = place(*track);
+    return Still{.offset = at.offset,
+                 .bytes = at.bytes,
+                 .visible = track->visible,
+                 .entry = read_video_entry(file_, *track)};
+  }
+
+  Bytes record_;
+  Mp4Bytes file_;
+  std::vector<Track> tracks_;
+};
+
+}  // namespace
+
+NestedFile read_nested_file(Bytes record, const std::string& uri, uint64_t offset) {
+  return RecordParser(record, uri, offset).parse();
+}
+
+int64_t label_in(Bytes sample) { return load_le<int64_t>(sample.data()); }
+
+std::string_view name_in(Bytes sample) {
+  std::string_view name = as_text(sample);
+  if (name.ends_with('\0')) name.remove_suffix(1);
+  return name;
+}
+
+}  // namespace fuelrail::bzna

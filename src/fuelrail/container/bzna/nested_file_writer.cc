@@ -1,0 +1,105 @@
+#include "fuelrail/container/bzna/nested_file_writer.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "fuelrail/base/endian.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/bzna/box_writer.h"
+#include "fuelrail/container/bzna/nested_file.h"
+
+namespace fuelrail::bzna {
+namespace {
+
+constexpr uint32_t kPlayed = 3;  // flags of a track
+
+void append(std::vector<std::byte>& out, Bytes bytes) {
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+class RecordWriter {
+ public:
+  explicit RecordWriter(std::vector<std::byte>& out) : out_(out) {}
+
+  void write(const NewRecord& record) {
+    const bool shared =
+        record.thumb && record.thumb->bitstream.data() == record.input.bitstream.data();
+    std::array<std::byte, 8> label{};
+    if (record.label) store_le(label.data(), *record.label);
+    const std::string name = std::string(record.name) + '\0';
+
+    const uint64_t data = record.input.bitstream.size() +
+                          (record.thumb && !shared ? record.thumb->bitstream.size() : 0) +
+                          (record.label ? label.size() : 0) +
+                          (record.name.empty() ? 0 : name.size());
+    if (data > UINT32_MAX / 2) {
+      throw InvalidArgumentError("the record is too long for a `.bzna` file",
+                                 {.expected = fmt::format("at most {} bytes", UINT32_MAX / 2),
+                                  .found = fmt::to_string(data)});
+    }
+    out_.clear();
+    file_type_box().write([&](Bytes piece) { append(out_, piece); });
+    append(out_, as_bytes(data_header(data, false)));
+
+    const uint64_t input = add(record.input.bitstream);
+    add_video(kInputTrack, 0, record.input, input);
+    if (record.thumb) {
+      add_video(kThumbTrack, kPlayed, *record.thumb, shared ? input : add(record.thumb->bitstream));
+    }
+    if (record.label) {
+      add_data(kTargetTrack, 0, "application/octet-stream", add(label), label.size());
+    }
+    if (!record.name.empty()) {
+      add_data(kNameTrack, kPlayed, "text/plain", add(as_bytes(name)), name.size());
+    }
+    movie_box(kTimescale, std::move(tracks_)).write([&](Bytes piece) { append(out_, piece); });
+  }
+
+ private:
+  // Returns the offset.
+  uint64_t add(Bytes sample) {
+    const uint64_t at = out_.size();
+    append(out_, sample);
+    return at;
+  }
+
+  NewTrack& add_track(std::string_view name, uint32_t flags, uint64_t offset, uint64_t bytes) {
+    tracks_.push_back({.id = static_cast<uint32_t>(tracks_.size() + 1),
+                       .flags = flags,
+                       .name = std::string(name),
+                       .duration = kTimescale,
+                       .sample_duration = kTimescale,
+                       .samples = 1,
+                       .bytes = [bytes](uint64_t) { return bytes; },
+                       .offset = [offset](uint64_t) { return offset; }});
+    return tracks_.back();
+  }
+
+  void add_video(std::string_view name, uint32_t flags, const NewStill& still, uint64_t offset) {
+    NewTrack& track = add_track(name, flags, offset, still.bitstream.size());
+    track.handler = BoxType("vide");
+    track.size = still.visible;
+    track.entry = hevc_entry(still.coded, still.parameters, still.visible);
+  }
+
+  void add_data(std::string_view name, uint32_t flags, std::string_view mime, uint64_t offset,
+                uint64_t bytes) {
+    NewTrack& track = add_track(name, flags, offset, bytes);
+    track.handler = BoxType("meta");
+    track.entry = metadata_entry(mime);
+  }
+
+  std::vector<std::byte>& out_;
+  std::vector<NewTrack> tracks_;
+};
+
+}  // namespace
+
+void write_nested_file(const NewRecord& record, std::vector<std::byte>& out) {
+  RecordWriter(out).write(record);
+}
+
+}  // namespace fuelrail::bzna
