@@ -313,7 +313,9 @@ def test_a_stall_timeout_may_be_infinite(tiny_file: pathlib.Path) -> None:
 
 
 def test_options_want_their_names(tiny_file: pathlib.Path) -> None:
-    with pytest.raises(fr.ArgumentTypeError, match="`data` and `batch_size`, found True"):
+    with pytest.raises(
+        fr.ArgumentTypeError, match="`data` and `batch_size`, found an additional argument, True"
+    ):
         fr.Loader(tiny_file, 4, True)
 
 

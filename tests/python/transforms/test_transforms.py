@@ -116,7 +116,7 @@ def test_a_bad_value_is_refused_at_once(make: object, match: str) -> None:
         (lambda: T.CenterCrop("224"), "size"),
         (lambda: T.CenterCrop(True), "size"),
         (lambda: T.HorizontalFlip(True), "number"),
-        (lambda: T.CenterCrop(4, 4), "`size`, found 4"),
+        (lambda: T.CenterCrop(4, 4), "`size`, found an additional argument, 4"),
         (lambda: T.CenterCrop(b"22"), "size"),
         (lambda: T.CenterCrop({4, 5}), "size"),
         (lambda: T.CenterCrop(np.array([4.5, 5])), "size"),

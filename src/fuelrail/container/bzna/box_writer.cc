@@ -6,8 +6,6 @@
 namespace fuelrail::bzna {
 namespace {
 
-constexpr uint64_t kShortHeaderBytes = 8;
-constexpr uint64_t kLongHeaderBytes = 16;
 constexpr uint64_t kEntriesAtOnce = 8192;
 constexpr uint32_t kFixedOne = 0x10000;     // 1.0 as 16.16
 constexpr uint32_t kUndetermined = 0x55c4;  // the language "und"
@@ -126,13 +124,12 @@ NewBox file_type_box() { return {.type = BoxType("ftyp"), .body = "isom" + be32(
 std::string data_header(uint64_t content_bytes, bool is_long) {
   const std::string type = be32(BoxType("mdat").value());
   if (is_long) return be32(1) + type + be64(kLongHeaderBytes + content_bytes);
-  return be32(kShortHeaderBytes + content_bytes) + type;
+  return be32(kHeaderBytes + content_bytes) + type;
 }
 
 uint64_t NewBox::bytes() const {
   const uint64_t content = content_bytes(*this);
-  return content +
-         (content + kShortHeaderBytes > UINT32_MAX ? kLongHeaderBytes : kShortHeaderBytes);
+  return content + (content + kHeaderBytes > UINT32_MAX ? kLongHeaderBytes : kHeaderBytes);
 }
 
 void NewBox::write(const Emit& emit) const {

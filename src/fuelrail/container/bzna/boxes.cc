@@ -9,8 +9,6 @@
 namespace fuelrail::bzna {
 namespace {
 
-constexpr uint64_t kHeaderBytes = 8;        // length u32, type
-constexpr uint64_t kLongHeaderBytes = 16;   // length 1, type, length u64
 constexpr uint64_t kUuidBytes = 16;         // the type "uuid" is followed by a longer type
 constexpr uint64_t kBlockBytes = 64 << 10;  // one read covers the boxes around a track's tables
 

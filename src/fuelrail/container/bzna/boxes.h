@@ -17,6 +17,9 @@
 
 namespace fuelrail::bzna {
 
+inline constexpr uint64_t kHeaderBytes = 8;       // length u32, type
+inline constexpr uint64_t kLongHeaderBytes = 16;  // length 1, type, length u64
+
 // The four characters of a type, the first in the highest byte: BoxType{"moov"}.
 class BoxType {
  public:
