@@ -245,7 +245,8 @@ void bind_arrays(nb::module_& module) {
       "copy_floats", copy_floats, nb::arg("source"), nb::arg("into").noconvert(),
       nb::sig("def copy_floats(source: object, into: array.array[float]) -> bool"),
       "Copies the numbers of `source` to `into` and returns True. Returns False, without copying, "
-      "if `source` is not a one-dimensional float32 or float64 CPU array of the same length.");
+      "if `source` is not a one-dimensional float32 or float64 CPU array with as many elements as "
+      "`into`.");
 }
 
 }  // namespace fuelrail::python

@@ -47,7 +47,8 @@ NewImage decoded(const EncodedImage& encoded, const ImageInfo& info, int64_t cha
   if (info.bits > 8) {
     throw UnsupportedError("the image has more than 8 bits per channel",
                            {.found = fmt::format("{} bits", info.bits),
-                            .remedy = "Read it as grey or colour to get the upper 8 bits"});
+                            .remedy = "Set `iscolor` to 0 (grey) or 1 (colour) to get the upper "
+                                      "8 bits"});
   }
   decode_as_stored(*decoder, encoded, info, memory);
   return image;

@@ -353,11 +353,13 @@ void bind_loader(nb::module_& module) {
       .def("state", &LoaderHandle::state,
            "Returns the state from which the loader can resume, as JSON.")
       .def("restore", &LoaderHandle::restore, nb::arg("json"))
-      .def("reshard", &LoaderHandle::reshard, nb::arg("rank"), nb::arg("world_size"),
-           "Changes the rank and the world size from the next batch on. Discards all batches that "
-           "were passed to `feed`. If batches were discarded, `feeds` increases.")
+      .def(
+          "reshard", &LoaderHandle::reshard, nb::arg("rank"), nb::arg("world_size"),
+          "Changes the rank and the world size, starting with the next batch. Discards the batches "
+          "that were passed to `feed`. If batches were discarded, the number that `feeds` returns "
+          "increases.")
       .def("at_end", &LoaderHandle::at_end,
-           "Returns whether the next call of `next` ends the epoch.")
+           "Returns whether the next call of `next` will report the end of the epoch.")
       .def("size", &LoaderHandle::size,
            "Returns the number of batches in an epoch, or 0 if a user's sampler defines the order.")
       .def("batches_left", &LoaderHandle::batches_left,
@@ -378,7 +380,7 @@ void bind_loader(nb::module_& module) {
            "`progress`.")
       .def("reserve", &LoaderHandle::reserve, nb::arg("rows"),
            "Allows batches of up to `rows` rows. Discards the batches that were passed to `feed`, "
-           "and increases `feeds`.")
+           "and increases the number that `feeds` returns.")
       .def("progress", &LoaderHandle::progress,
            "Returns the epoch of the next batch, and the position of its first sample in that "
            "epoch.")

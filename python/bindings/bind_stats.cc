@@ -12,8 +12,8 @@ static void bind_bad_record(nb::module_& module) {
       .def_ro("index", &BadRecord::record, "Index of the sample in the loader's dataset.")
       .def_ro("epoch", &BadRecord::epoch, "Epoch in which the sample was first skipped.")
       .def_ro("position", &BadRecord::position,
-              "Position at which the sample was first skipped: its number in the epoch's order, "
-              "counted from 0 over all ranks.")
+              "Position of the sample in the order of the epoch `epoch`, counted from 0 over all "
+              "ranks.")
       .def_ro("times", &BadRecord::times, "Number of times that the sample was skipped.")
       .def_prop_ro(
           "error", [](const BadRecord& self) { return printable(self.error); },
@@ -54,11 +54,11 @@ void bind_stats(nb::module_& module) {
       .def_ro("busy_seconds", &StageStats::busy_seconds,
               "Seconds spent working, summed over the stage's threads.")
       .def_ro("waiting_seconds", &StageStats::waiting_seconds,
-              "Seconds spent waiting for input, for free memory or for the user, summed over the "
+              "Seconds spent waiting for input, for free memory or for the user's code, summed "
+              "over the "
               "stage's threads.")
-      .def_ro(
-          "items", &StageStats::items,
-          "For the stage `consumer`, number of batches. For the other stages, number of records.")
+      .def_ro("items", &StageStats::items,
+              "Number of batches for the stage `consumer`; number of records for the other stages.")
       .def_ro("bytes", &StageStats::bytes,
               "For the stage `fetch`, the bytes read from storage. For `process`, the bytes "
               "written to batches. For `consumer`, the bytes of the batches returned.")
@@ -81,8 +81,7 @@ void bind_stats(nb::module_& module) {
       .def_ro("seconds", &Stats::seconds, "Seconds since the first batch was requested.")
       .def_ro("fetch", &Stats::fetch, "The stage that reads records.")
       .def_ro("process", &Stats::process, "The stage that decodes and transforms images.")
-      .def_ro("consumer", &Stats::consumer,
-              "The user's loop, which processes a batch or waits for the next batch.")
+      .def_ro("consumer", &Stats::consumer, "The user's loop, which takes batches from the loader.")
       .def_ro("tolerated", &Stats::tolerated,
               "Number of ignored defects in image files, such as extra bytes between JPEG markers.")
       .def_ro("slots_lent", &Stats::slots_lent, "Number of batches that the user still references.")
@@ -93,8 +92,8 @@ void bind_stats(nb::module_& module) {
               "Current limit on simultaneous reads by threads. The limit grows if storage is slow. "
               "io_uring has a separate limit.")
       .def_ro("limit", &Stats::limit,
-              "The bottleneck, which is the stage that is busy for the largest fraction of its "
-              "time: 'fetch', 'process' or 'consumer'. Empty before the first batch.")
+              "The bottleneck: 'fetch', 'process' or 'consumer', whichever is busy for the largest "
+              "fraction of its time. Empty before the first batch.")
       .def(
           "as_dict", [](const Stats& self) { return as_dict(self); },
           nb::sig("def as_dict(self) -> dict[str, typing.Any]"),

@@ -193,8 +193,8 @@ class Dataset:
     ) -> None:
         """origin: a function and its arguments, which rebuild this dataset from other datasets.
             None if the dataset was opened from the path `name`.
-        opened_as: how to open the path `name` again, as (schema, root, whether sidecars are
-            ignored, class names). Not used if `origin` is given.
+        opened_as: the options for opening the path `name` again: (schema, root, whether sidecars
+            are ignored, class names). Not used if `origin` is given.
         """
         self._container = container
         self._name = name
@@ -324,8 +324,8 @@ class Dataset:
             return range(len(self))[index]
         except TypeError:
             raise ArgumentTypeError(
-                "a slice bound or step has the wrong type",
-                expected="integers or None",
+                "the start, stop or step of a slice has the wrong type",
+                expected="an integer or None",
                 found=shown(index),
             ) from None
         except ValueError:

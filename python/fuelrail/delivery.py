@@ -44,7 +44,7 @@ class Framework(Generic[Element]):
         return layout
 
     def column(self, array: _core.Array, is_image: bool) -> Element:
-        """Returns the array as the framework's own type, without copying its memory."""
+        """Converts the array to the framework's array type, without copying the elements."""
         raise NotImplementedError
 
     def place(self, columns: list[Any]) -> list[Any]:
@@ -54,8 +54,8 @@ class Framework(Generic[Element]):
         return columns
 
     def columns(self, columns: Sequence[NativeColumn], is_image: Sequence[bool]) -> list[Any]:
-        """Converts a batch's columns with the method `column`. A ragged column is a list of arrays,
-        and each array is converted separately.
+        """Converts a batch's columns with the method `column`. In a ragged column, each array is
+        converted separately. Bytes objects are not converted.
         """
         return [
             self._rows(column, image) if isinstance(column, list) else self.column(column, image)
@@ -117,10 +117,10 @@ class Delivery(Generic[Element]):
         return framework.place(own)
 
     def __call__(self, columns: Sequence[NativeColumn], placed: list[Any], epoch: int) -> Any:
-        """Names the columns and runs the batch transforms. Errors: the errors of the batch
-        transforms; ArgumentTypeError if a batch transform returns None.
+        """Builds a batch from the columns in `placed`, and runs the batch transforms on it. Errors:
+        the errors of the batch transforms; ArgumentTypeError if a batch transform returns None.
 
-        columns: the columns that the core returned.
+        columns: the columns that the core returned. Only the column "position" is used.
         placed: the columns that `place(columns)` returned.
         """
         batch: Any = (

@@ -145,8 +145,9 @@ def warn_user(text: str) -> None:
 
 
 class CoreWarnings(list[str]):
-    """Collects the core's warnings inside a `with` block, and issues them when the block ends. An
-    exception from the block is raised even if a warnings filter turns the warnings into errors.
+    """Collects the core's warnings inside a `with` block, and issues them when the block ends. If
+    the block raises an exception, this exception is raised even if a warnings filter turns the
+    warnings into errors.
     """
 
     def __enter__(self) -> CoreWarnings:

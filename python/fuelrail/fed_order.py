@@ -86,8 +86,8 @@ class FedOrder:
         return count // self._batch_size if self._drop_last else -(-count // self._batch_size)
 
     def begin(self, core: _core.Loader) -> None:
-        """Called when the loader creates an iterator. If the sampler raised an error, the next call
-        of `take` starts a new iteration over the sampler.
+        """Prepares for a new iterator of the loader. If the sampler has raised an error, the next
+        call of `take` starts a new iteration over the sampler.
         """
         with self._own_lock():
             if self._over and core.feeds() == self._feeds:
@@ -119,8 +119,8 @@ class FedOrder:
             return is_batch
 
     def state(self, core: _core.Loader) -> dict[str, Any]:
-        """Returns the value for "sampler" in the loader's state. The state of the user's sampler in
-        this entry is a reference, not a copy.
+        """Returns the value for "sampler" in the loader's state. If the value contains the state of
+        the user's sampler, this state is not copied.
         """
         with self._own_lock():
             batches, state = self._batches, self._state
@@ -158,9 +158,9 @@ class FedOrder:
 
     def check_state(self, said: object) -> dict[str, Any]:
         """Checks `said`, a value that the method `state` returned in an earlier run, and returns a
-        copy of it. The batch size must be the same as in that run. The world size must also be the
-        same, unless `said` is from the beginning of an epoch and lacks the sampler's own state.
-        Errors: InvalidArgumentError.
+        copy of it. The batch size must be the same as in that run. The world size may differ only
+        if `said` is from the beginning of an epoch and contains no state of the sampler. Errors:
+        InvalidArgumentError.
         """
         if not isinstance(said, Mapping):
             raise InvalidArgumentError(
@@ -187,8 +187,8 @@ class FedOrder:
         return {**said, "batches": batches}
 
     def restore(self, said: Mapping[str, Any], at: tuple[int, int]) -> None:
-        """Stores `said`, a value that `check_state` returned. Issues a FuelrailWarning if the
-        sampler may be unable to resume.
+        """Stores `said`, the state from which the sampler resumes at position `at`. `said` must
+        come from `check_state`. Issues a FuelrailWarning if the sampler may be unable to resume.
 
         at: the restored position, in the form that `core.progress()` returns.
         """
@@ -251,7 +251,8 @@ class FedOrder:
                 if isinstance(error, Exception):
                     return
                 self._error = StateError(
-                    "the sampler was interrupted, so the epoch cannot continue",
+                    "the sampler was interrupted, for example by Ctrl-C, so the epoch cannot "
+                    "continue",
                     remedy="Start over with `iter(loader)`",
                 )
                 raise  # Ctrl-C is raised at once, not after the batches in `_ahead`

@@ -103,8 +103,8 @@ _WARNINGS = 10  # the number of bad samples that are reported one by one
 
 
 class _Held(NamedTuple):
-    """A requested batch. If an exception such as Ctrl-C prevents its return, it is kept, and the
-    iterator's next call returns it.
+    """A batch that an iterator has requested. If an exception such as Ctrl-C interrupts the
+    request, the batch is kept, and the iterator's next call returns this batch.
     """
 
     turn: int
@@ -119,8 +119,9 @@ class _Held(NamedTuple):
 def takes_loader_options(
     remedies: Mapping[str, str],
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorates the `__init__` of a loader. Replaces `**options` in its signature with
-    LOADER_OPTIONS and `_OWN`, describes them in its docstring, and rejects unknown options.
+    """Decorates the `__init__` of a loader. Replaces `**options` in the signature with the options
+    in LOADER_OPTIONS and `_OWN`, describes these options in the docstring, and rejects unknown
+    options.
 
     remedies: a dict from the name of an unknown option to the advice in the error text.
     """
@@ -260,9 +261,8 @@ class BaseLoader(Closing, Generic[Element]):
 
     @property
     def batches_done(self) -> int:
-        """Number of batches that the current epoch has already returned, including batches for
-        which an error was raised. If the loader has a length, `batches_done` is `len(loader)` -
-        `batches_left`.
+        """Number of batches of the current epoch that were returned or raised an error. If the
+        loader has a length, `batches_done` is `len(loader)` - `batches_left`.
 
         Pass `batches_done` to a progress bar as its initial count. The bar then ends at 100 %, even
         if the loader was restored with a different batch size:
@@ -289,8 +289,8 @@ class BaseLoader(Closing, Generic[Element]):
         If some batches of the current epoch were already returned, the rest of this epoch is
         skipped. After `load_state_dict`, the first iterator resumes at the restored position. A new
         iterator makes all older iterators raise StateError. If a record cannot be read, the
-        iterator raises the error in place of the batch, and the next call returns the next batch.
-        TooManyBadRecordsError ends the iterator.
+        iterator raises the error in place of the batch. It can still be used, and then returns the
+        next batch. TooManyBadRecordsError ends the iterator.
 
         Errors: StateError if the loader is closed, or if `rank` was not given and the rank or world
         size of torch.distributed has changed since the first batch; InvalidArgumentError if an
@@ -472,7 +472,7 @@ class BaseLoader(Closing, Generic[Element]):
         return place
 
     def _warn(self) -> None:
-        """Issues the core's new warnings, and warnings about bad samples that are new."""
+        """Issues the core's new warnings, and warnings about new bad samples."""
         self._said.extend(self._core.warnings())
         while self._said:
             warn_user(self._said.popleft())

@@ -55,7 +55,9 @@ class Option(NamedTuple):
 
 
 def read_options(rows: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a dict from the name of each option in `rows` to its given or default value."""
+    """Returns a dict from option names to values: for each option in `rows`, the value in `given`,
+    or else the option's default.
+    """
     return {
         row.name: row.read(given[row.name]) if row.name in given else row.default for row in rows
     }
@@ -173,7 +175,7 @@ def choice(option: str, value: object, kind: type[E]) -> E:
 
 
 def choice_of(option: str, value: object, names: Sequence[str]) -> str:
-    """Returns the name that `value` stands for, which must be in `names`.
+    """Returns the name that `value` stands for. The name must be in `names`.
 
     `value` is the name itself or an object that has a name: a dtype or a type (`torch.float16`,
     `numpy.float16`), or an enumeration member (`InterpolationMode.BICUBIC`). Errors:
@@ -195,15 +197,16 @@ def choice_of(option: str, value: object, names: Sequence[str]) -> str:
 
 
 def named_by_text(value: object) -> bool:
-    """Returns whether `value` is a dtype or one of torch's memory formats: `str` returns their
-    names.
+    """Returns whether `value` is a dtype or one of torch's memory formats. For such a value,
+    `str(value)` is its name.
     """
     kind = type(value).__name__.lower()
     return "dtype" in kind or kind == "memory_format"
 
 
 def whole(option: str, value: object, least: int = 0, bits: int = 63) -> int:
-    """Converts an integer in [least, 2**bits) to an int.
+    """Returns `value` as an int. `value` must be an integer of Python, NumPy or another library, in
+    [least, 2**bits).
 
     option: the value's name in error texts.
 
@@ -289,7 +292,7 @@ def real(option: str, value: object) -> float:
     except OverflowError:
         raise InvalidArgumentError(
             f"`{option}` is out of range",
-            expected="a number that fits in a float",
+            expected="a number that fits in a Python float",
             found=shown(value),
         ) from None
 
@@ -313,7 +316,7 @@ def listed(value: object) -> object:
     except (BufferError, NotImplementedError, TypeError):
         raise ArgumentTypeError(
             "the elements of the array cannot be read",
-            expected="booleans, integers, float32 or float64, in CPU memory",
+            expected="an array of booleans, integers, float32 or float64 in CPU memory",
             found=typed(value),
             remedy="Convert the array to a list",
         ) from None

@@ -106,9 +106,9 @@ def make_order(
 ) -> Order:
     """Checks the options of a loader that choose the order of samples, and returns the order.
 
-    index: a function that checks one item from `sampler` or `batch_sampler`, and returns it as an
-        int: the index of a record.
-    values: the values of the options that the core defines.
+    index: a function that checks a record index from `sampler` or `batch_sampler`, and returns the
+        index as an int.
+    values: a dict from the name to the value of each loader option that the C++ core defines.
 
     Errors: InvalidArgumentError, ArgumentTypeError.
     """

@@ -194,11 +194,11 @@ def merge(
 
     Merging fails if the files have different class names, if a file is listed twice, or if two
     files share a key. A record's key is the key in the file's index. Without an index, it is the
-    image's id, or the record's number if the image has no id. If the keys of a file are its record
-    numbers 0, 1, 2, ..., and an earlier file has one of these keys, the file's records are
-    renumbered. Separate packing jobs usually give images the same ids, so their files cannot be
-    merged. Open these files together instead, with `fuelrail.open([...])`. Memory: the size of the
-    longest record, plus at most 52 bytes for each record.
+    image's id, or the record's number if the image has no id. Exception: if the keys of a file are
+    its record numbers 0, 1, 2, ..., and an earlier file has one of these keys, the file's records
+    are renumbered first. Separate packing jobs usually give images the same ids, so their files
+    cannot be merged. Open these files together instead, with `fuelrail.open([...])`. Memory: the
+    size of the longest record, plus at most 52 bytes for each record.
 
     The output appears under its name only when it is complete. Errors: InvalidArgumentError and
     ArgumentTypeError for invalid names and options. NotFoundError if a source does not exist.
@@ -218,8 +218,8 @@ def merge(
 
 
 def pack_report(call: Callable[[list[str]], dict[str, Any]]) -> PackReport:
-    """Calls `call` with an empty list, and converts its result to a PackReport. The texts that
-    `call` appends to the list are issued as warnings.
+    """Calls `call` with an empty list, and converts the dict that `call` returns to a PackReport.
+    The texts that `call` appends to the list are issued as warnings.
     """
     with CoreWarnings() as said:
         result = call(said)

@@ -57,8 +57,9 @@ def progress_of(progress: Progress) -> CoreProgress:
 def shown_progress(progress: Progress, verb: str, things: str) -> Iterator[CoreProgress]:
     """Yields the function that the core calls to report its progress, or None for no reports.
 
-    If `progress` is None and standard error is a terminal, this function shows a progress line,
-    which is removed at the end of the `with` block. Otherwise, yields `progress_of(progress)`.
+    If `progress` is None and standard error is a terminal, yields a function that shows a progress
+    line. This line is removed at the end of the `with` block. In all other cases, yields
+    `progress_of(progress)`.
 
     verb, things: words in the progress line, such as "packed" and "images". If `things` is
         "bytes", the line shows amounts in kB, MB and so on.

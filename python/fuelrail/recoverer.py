@@ -58,17 +58,17 @@ def recover(
         its sidecar already exists. Default: False.
     progress: a function that is called with a PackProgress at most ten times a second, and once at
         the end. The PackProgress counts the bytes read. A `.rec` file is read twice. If the
-        function raises an exception, the recovery stops and leaves no file. False shows nothing.
-        Default: None, which shows a progress line on standard error if standard error is a
-        terminal.
+        function raises an exception, the recovery stops and leaves no file. False shows no
+        progress. Default: None, which shows a progress line on standard error if standard error is
+        a terminal.
 
     In a damaged `.rec` file, reading continues at the next intact record. A `.ffr` file may be
     truncated, but the table at its beginning must be intact. A record is not copied if its checksum
     differs from the stored checksum, which is in the sidecar or in the `.ffr` file itself. The
     class names in the sidecar and the keys in the index are kept if the sidecar and the index
     belong to the source. An unusable index causes a FuelrailWarning. Memory use: the size of the
-    longest record, plus 52 bytes for each record, or 100 bytes for each record if the index is
-    truncated.
+    longest record, plus 52 bytes for each record (100 bytes for each record if the index is
+    truncated).
 
     The output appears under its name only when it is complete. Errors: InvalidArgumentError and
     ArgumentTypeError for invalid names and options; NotFoundError; IoError; CorruptError if the

@@ -60,8 +60,8 @@ def given_share(rank: int | None, world_size: int | None) -> Share | None:
 
 
 class LoaderShare:
-    """The rank and world size of a loader. If the caller did not pass them, the loader looks them
-    up each time it needs them, until the first batch is requested.
+    """The rank and world size of a loader. If the caller did not pass these values, the loader
+    looks them up again at each use until the first batch is requested.
     """
 
     def __init__(
@@ -77,8 +77,8 @@ class LoaderShare:
         core: the C++ loader. It was created for `given`, or for ALONE if `given` is None.
         fed: the loader's FedOrder if `sampler` or `batch_sampler` is used, otherwise None.
         batch_size: the number of samples in a batch on one rank. None with `batch_sampler`.
-        shared_out: the number of samples in an epoch if a rank may get an empty last batch,
-            otherwise None.
+        shared_out: the number of samples in an epoch. It is used to warn of empty last batches.
+            None: no warning.
         """
         self._core = core
         self._fed = fed
@@ -116,8 +116,8 @@ class LoaderShare:
             _warn_of_change(name, number, before, self._number(name), now)
 
     def begin(self) -> None:
-        """Called before each epoch. Calls `find`. Warns if the rank or world size may be wrong, or
-        if this rank gets an empty batch at the end of every epoch.
+        """Must be called before each epoch. Looks up the rank and world size with `find`. Warns if
+        they may be wrong, or if this rank gets an empty batch at the end of every epoch.
 
         Errors: the errors of `find`; StateError if the caller did not pass the rank and world size,
         and torch.distributed's rank or world size has changed since the first batch.
@@ -147,7 +147,9 @@ class LoaderShare:
         return self._number(name)
 
     def freeze(self) -> None:
-        """Keeps the current rank and world size. Called when the loader is closed."""
+        """Makes the current rank and world size final: `find` no longer changes them. Called when
+        the loader is closed.
+        """
         self._given = True
 
     def _number(self, name: str) -> int:
@@ -170,7 +172,9 @@ def found_share() -> Share:
 
 
 def _check_share(before: Share) -> None:
-    """Raises StateError if torch.distributed is initialised with a share other than `before`."""
+    """Raises StateError if torch.distributed is initialised and its rank or world size differs from
+    `before`.
+    """
     joined = _joined_share()
     if joined is not None and joined != before:
         raise StateError(
@@ -183,7 +187,9 @@ def _check_share(before: Share) -> None:
 
 
 def _joined_share() -> Share | None:
-    """Returns torch.distributed's rank and world size, or None if it is not initialised."""
+    """Returns torch.distributed's rank and world size, or None if torch.distributed is not
+    initialised.
+    """
     distributed: Any = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None
@@ -210,7 +216,8 @@ def _environments(rank: str, world_size: str) -> Share:
 
 def _environment(name: str, least: int, end: int, named_end: str) -> int:
     """Returns the value of the environment variable `name` as an int. Errors: InvalidArgumentError
-    if the value is not an integer in [least, end). The error text shows `named_end` for `end`.
+    if the value is not an integer in [least, end). The error text shows `named_end` in place of
+    `end`.
     """
     try:
         value = int(os.environ[name])
@@ -227,8 +234,8 @@ def _environment(name: str, least: int, end: int, named_end: str) -> int:
 
 
 def _warn_of_environment(share: Share) -> None:
-    """Warns once if `share` comes from SLURM's variables, and once if `share` is ALONE although
-    environment variables suggest that several processes run.
+    """Warns if `share` comes from SLURM's variables, or if `share` is ALONE (rank 0 of 1) but
+    environment variables suggest that several processes run. Each warning is issued only once.
     """
     if _joined_share() is not None or {"RANK", "WORLD_SIZE"} <= set(os.environ):
         return

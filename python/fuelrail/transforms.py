@@ -129,8 +129,8 @@ class RandomResizedCrop(Transform):
 
     scale: (min, max) of the crop's area, as a fraction of the image's area. ratio: (min, max) of
     the crop's width / height. interpolation: "nearest", "bilinear" or "bicubic". antialias: whether
-    to use a wider filter when the image shrinks, as in Pillow. If ten random crops do not fit into
-    the image, the largest central crop with a valid ratio is used.
+    to use a wider filter when the image shrinks, as in Pillow. If none of ten random crops fits
+    into the image, the largest central crop with a valid ratio is used.
     """
 
     size: int | Sequence[int]

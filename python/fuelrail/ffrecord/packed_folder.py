@@ -156,7 +156,8 @@ class PackedFolder(Closing):
         check_data: verify checksums. Default: True.
 
         Errors: the errors of `FileReader`; CorruptFileError (also a ValueError and a RuntimeError)
-        if the file is not a packed folder, or if its pickle refers to a Python class.
+        if the file is not a packed folder, or if the pickle that stores the names refers to a
+        Python class.
         """
         self.reader = FileReader(ffr_file, check_data)
         try:
@@ -243,7 +244,7 @@ class PackedFolder(Closing):
         return isinstance(self._find(path), dict)
 
     def close(self) -> None:
-        """Closes the file. Methods that need only the names, such as `list`, still work."""
+        """Closes the file. Methods that read no packed file, such as `list`, still work."""
         self.reader.close()
 
     def __reduce__(self) -> Any:

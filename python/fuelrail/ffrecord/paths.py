@@ -28,7 +28,8 @@ def output_name(what: str, value: object) -> str:
 
 
 def input_names(fname: object) -> list[str]:
-    """Returns the `.ffr` files in `fname`, which is a file, a directory or a list of files.
+    """Returns the paths of the `.ffr` files that `fname` stands for. `fname` is the path of a file
+    or a directory, or a list of files.
 
     Checks that each local file exists, and that each name ends with `.ffr`.
     """

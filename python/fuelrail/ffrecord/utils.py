@@ -141,7 +141,9 @@ def _warn_of_others(folder: str, parts: list[tuple[str, int, int]]) -> None:
 
 
 def _heard(ours: Connection, name: str) -> int | None:
-    """Receives the number of items that a process has just written, or None if it has finished."""
+    """Returns the number of items that a child process has just written, or None if that process
+    has finished.
+    """
     try:
         said = ours.recv()
     except EOFError:  # it was killed

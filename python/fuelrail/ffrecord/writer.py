@@ -80,9 +80,9 @@ class FileWriter(Closing):
         An array may have any shape, type and strides. Its bytes are written in C order.
 
         Errors: RecordRangeError if the file already has `n` records; FileAccessError if the file
-        cannot be written; StateError after `close` or in a forked child (all also RuntimeErrors);
-        ArgumentTypeError if `buf` is not bytes-like. After a RecordRangeError, the writer can still
-        be used.
+        cannot be written; StateError after `close` or in a forked child; ArgumentTypeError if `buf`
+        is not bytes-like. The first three are also RuntimeErrors. After a RecordRangeError, the
+        writer can still be used.
         """
         core = self._open()
         try:

@@ -53,8 +53,8 @@ def missing_from(module: str) -> Callable[[str], NoReturn]:
     The error is an AttributeError, so that `hasattr` returns False. The text of the error names the
     replacement if one is known, or else the most similar existing name.
 
-    For `from module import name`, Python discards the text of an AttributeError. If a replacement
-    is known, such an import therefore raises an ImportError, which keeps its text.
+    If a replacement is known, `from module import name` raises an ImportError instead, because
+    Python would discard the text of an AttributeError there.
     """
 
     def missing(name: str) -> NoReturn:

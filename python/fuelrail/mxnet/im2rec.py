@@ -84,8 +84,8 @@ def im2rec(
     - nsplit (1): number of parts, which are written to `X.part000.rec`, `X.part001.rec` and so on.
       Each part has consecutive images, and the sizes of the parts differ by at most one image.
       `fuelrail.merge` joins the parts.
-    - part (all parts): number of the only part to write, counted from 0. Several machines can thus
-      share the work.
+    - part (all parts): the number of one part, counted from 0. Only this part is written, so that
+        several machines can share the work.
 
     The proposal's image settings are listed at the end of this text. Boolean settings also accept 0
     and 1, and `resize` also accepts [width, height]. fuelrail adds these `dataset_params`:
@@ -93,9 +93,9 @@ def im2rec(
     - max_errors (0.01): the largest allowed number (int) or fraction (float from 0 to 1) of
       unreadable images and lines. Unreadable images and lines are skipped, logged by the logger
       `fuelrail.mxnet.im2rec`, and listed with the reason in `X.rec.errors.jsonl`.
-    - overwrite (False), resume (False), progress (none): as in `fuelrail.pack`. `resume` treats
-      functions with the same name as equal. For each file that already exists with the right
-      contents, `resume` logs a message of level INFO.
+    - overwrite (False), resume (False), progress (none): as in `fuelrail.pack`. For `resume`, two
+        functions are equal if they have the same name. For each file that already exists with the
+        right contents, `resume` logs a message of level INFO.
     - root (the list's folder): the folder that the list's paths are relative to.
 
     Returns: the path of the file, or a list of the paths of all parts if nsplit is above 1 and part
@@ -184,7 +184,7 @@ def _composed(transforms: object) -> list[Transform | PixelFunction]:
 
 
 def _on_pixels(function: PixelFunction) -> Callable[..., tuple[Any, int, int, int]]:
-    """Returns a function that calls `function` with the flat pixels that the C++ core passes."""
+    """Wraps `function` for the C++ core, which passes an image as flat pixels and their shape."""
 
     def call(flat: Any, height: int, width: int, channels: int) -> tuple[Any, int, int, int]:
         made = np.asarray(function(flat.reshape(height, width, channels)))
@@ -209,7 +209,9 @@ def _name_of(item: object) -> str:
 
 
 def _stages(items: list[Transform | PixelFunction]) -> list[Any]:
-    """Replaces each run of transforms in `items` by one list, and wraps each function."""
+    """Converts `items` to stages: a list for each group of consecutive transforms, and
+    `_on_pixels(function)` for each function.
+    """
     stages: list[Any] = []
     for item in items:
         if not isinstance(item, (Transform, _core.CustomStage)):
@@ -328,7 +330,7 @@ def _images(data: object) -> Any:
         raise ArgumentTypeError(
             "`data` has the wrong type",
             expected="an array of integers or floats",
-            found="bool",
+            found="an array of bool",
             remedy="Pass data.astype(np.uint8) * 255",
         )
     if pixels.dtype.kind not in "iuf" or pixels.dtype.itemsize > 8:

@@ -18,7 +18,9 @@ _AUTO = 9
 
 
 def _interpolation(interp: int, old: tuple[int, int], new: tuple[int, int]) -> int:
-    """Returns `interp`, or mx.image's choice for sizes `old` and `new` if it is 9 (automatic)."""
+    """Returns `interp`. If `interp` is 9 (automatic), returns mx.image's choice for the sizes `old`
+    and `new`.
+    """
     if interp != _AUTO:
         return interp
     if new[0] > old[0] and new[1] > old[1]:

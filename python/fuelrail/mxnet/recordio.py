@@ -150,7 +150,8 @@ class MXRecordIO(Closing):
     def reset(self) -> None:
         """Moves a reader to the first record.
 
-        Errors: StateError for a writer. (MXNet discards the writer's records.)
+        Errors: StateError for a writer. (In MXNet, `reset` deletes the records that the writer has
+        written.)
         """
         if self.writable:
             raise StateError(
@@ -272,7 +273,8 @@ class MXIndexedRecordIO(MXRecordIO):
         """Opens the file and its index.
 
         idx_path: the path of the index. uri, flag: as for MXRecordIO. key_type: a function that
-        converts the text of a key in the index, or the `idx` passed to `write_idx`, to a key.
+        returns a key. Its argument is the text of a key in the index, or the `idx` passed to
+        `write_idx`.
 
         Errors: as for MXRecordIO; CorruptError for an invalid line of the index; TruncatedError
         if the sidecar `X.rec.frx` lists more records than the index.
@@ -286,7 +288,7 @@ class MXIndexedRecordIO(MXRecordIO):
             self._reader.check_index(len(self.keys), os.fsencode(self.idx_path))
 
     def open(self) -> None:
-        """Opens the file again, as MXRecordIO does. A reader also reads the index again.
+        """Like `MXRecordIO.open`, but a reader also reads the index again.
 
         The file and the index match, even if a fuelrail process is replacing them at this moment or
         was killed while it replaced them (docs/packing.md).
@@ -342,7 +344,8 @@ class MXIndexedRecordIO(MXRecordIO):
         """Appends the record `buf` to the file, and the key `idx` to the index.
 
         Errors: those of `write`; InvalidArgumentError if the text of the key is empty, contains a
-        TAB or a line end, or starts or ends with a space. The file does not change in these cases.
+        TAB or a line end, or starts or ends with a space. If the key is invalid, nothing is
+        written.
         """
         writer = self._open_writer()
         key = self.key_type(idx)
@@ -362,7 +365,7 @@ class MXIndexedRecordIO(MXRecordIO):
             path=self.idx_path,
             expected=f"one of the keys in the index (count: {len(self.idx)})",
             found=typed(idx),
-            remedy="Use a key from the attribute `keys`, with the same type",
+            remedy="Use a key from the attribute `keys`. A key of another type is not found",
         )
 
     def _begin_reading(self) -> None:

@@ -31,9 +31,9 @@ class Compose:
     The function returns a uint8 array of any height and width, with 1, 3 or 4 channels. It may also
     return a grey image of shape (height, width).
 
-    Only one thread at a time calls a function, but the images come in any order. So the function
-    must always return the same result for the same image. If the function raises an exception,
-    packing stops and raises this exception, with a note that names the image.
+    The functions are never called by two threads at once, but they get the images in any order. So
+    a function must always return the same result for the same image. If the function raises an
+    exception, packing stops and raises this exception, with a note that names the image.
 
     If a Normalize is included, `im2rec` and `np2rec` raise InvalidArgumentError, because an image
     file cannot store floats. Pass the Normalize to the loader that reads the file instead.
@@ -74,7 +74,8 @@ def flattened(item: object) -> list[T.Transform | PixelFunction]:
 def Resize(size: int | Sequence[int]) -> T.Resize:  # noqa: N802
     """Resizes an image.
 
-    size: (width, height), or the new length of the shorter side, which keeps the aspect ratio.
+    size: (width, height), or one number, the new length of the shorter side. With one number, the
+    image keeps its aspect ratio.
     """
     return T.Resize(_height_width(size))
 

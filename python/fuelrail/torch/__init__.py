@@ -50,10 +50,11 @@ class DataLoader(BaseLoader[torch.Tensor]):
         device: Any = None,
         **options: Unpack[LoaderKeywords],
     ) -> None:
-        """Creates a loader. Its threads start with the first batch.
+        """Creates a loader. Its threads start when the first batch is requested.
 
-        memory_format: torch.channels_last returns images of shape (batch, 3, height, width) that
-            are stored in the order NHWC. Default: torch.contiguous_format.
+        memory_format: the memory format of the images. With torch.channels_last, images have the
+            shape (batch, 3, height, width) but are stored in the order NHWC. Default:
+            torch.contiguous_format.
         pin_memory: whether to copy batches to page-locked memory. Needs CUDA. Default: False.
         device: the CUDA device to which batches are copied, such as "cuda:1". "cuda" is the device
             that is current when the loader is created. Batches are copied through page-locked

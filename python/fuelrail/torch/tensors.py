@@ -40,7 +40,8 @@ class TensorFramework(Framework[torch.Tensor]):
             raise InvalidArgumentError(
                 '`memory_format=channels_last` needs layout="NCHW"',
                 found=f"layout={layout!r}",
-                remedy="Omit `layout`: channels_last already stores images in the order NHWC",
+                remedy="Omit `layout`: with channels_last, images have the shape NCHW and are "
+                "stored in the order NHWC",
             )
         return "NHWC"
 
@@ -152,7 +153,9 @@ def require_cuda(option: str) -> None:
 
 
 def _each_tensor(columns: list[Any], function: Any) -> list[Any]:
-    """Applies `function` to every tensor in `columns` and its nested lists. Keeps bytes objects."""
+    """Applies `function` to every tensor in `columns` and its nested lists. Returns bytes objects
+    unchanged.
+    """
     return [
         _each_tensor(column, function)
         if isinstance(column, list)

@@ -109,7 +109,8 @@ class ThreadedIter {
     if (state == nullptr) return;
     if (!state->rewind) {
       throw UnsupportedError("this threaded iterator has no rewind function",
-                             {.remedy = "Give `init` a rewind function, or call `init` again"});
+                             {.remedy = "Pass a rewind function to `init`, or start over by "
+                                        "calling `init` again"});
     }
     before_first(state->rewind);
   }

@@ -54,7 +54,7 @@ std::vector<std::string> read_class_names(const std::string& uri, const OpenOpti
       "the file has no class names",
       {.path = uri,
        .expected = fmt::format("a dataset with class names, or {}", kTextLayout),
-       .remedy = "Write the class names into a text file"});
+       .remedy = "Write the class names into a text file, and pass that file"});
 }
 
 std::vector<std::string> parse_class_names(std::string_view text, const std::string& uri) {

@@ -35,8 +35,8 @@ void check_part_schema(const Container& part, size_t number, const Schema& expec
       {.path = path_of(part),
        .expected = describe(expected),
        .found = describe(part.schema()),
-       .remedy = "Join containers with the same fields, or pack them again with labels of the same "
-                 "kind"});
+       .remedy = "Join containers with the same fields, or pack the parts again with labels of the "
+                 "same kind"});
 }
 
 class Concat final : public Container {
@@ -109,7 +109,8 @@ class Concat final : public Container {
 
 std::shared_ptr<const Container> concat(std::vector<std::shared_ptr<const Container>> parts) {
   if (parts.empty()) {
-    throw InvalidArgumentError("no containers to join", {.expected = "at least one container"});
+    throw InvalidArgumentError("there are no containers to join",
+                               {.expected = "at least one container"});
   }
   if (parts.size() == 1) return std::move(parts[0]);
   return std::make_shared<Concat>(std::move(parts));

@@ -135,8 +135,9 @@ ImageInfo probe(const EncodedImage& encoded, int64_t max_pixels) {
     return info;
   }
   if (encoded.visible != Size{}) {
-    throw DecodeError("the dataset declares the visible size but not the coded size of the image",
-                      {.found = size_text(encoded.visible)});
+    throw DecodeError(
+        "the dataset declares the size of the image's visible part, but not of the whole image",
+        {.found = "a visible part of " + size_text(encoded.visible)});
   }
   if (decoding.probe == nullptr)
     throw DecodeError("the dataset does not declare the size of its images");

@@ -138,10 +138,10 @@ class Planner {
   void square_crop() {
     if (size_.height < options_.max_crop_size || size_.width < options_.max_crop_size) {
       throw InvalidArgumentError(
-          "the image is smaller than max_crop_size",
+          "the image is smaller than `max_crop_size`",
           {.expected = fmt::format("at least {} pixels per side", options_.max_crop_size),
            .found = fmt::format("height {}, width {}", size_.height, size_.width),
-           .remedy = "Set resize, or use a smaller max_crop_size"});
+           .remedy = "Set `resize` to enlarge small images, or use a smaller `max_crop_size`"});
     }
     const int64_t side = draws_.integer(options_.min_crop_size, options_.max_crop_size);
     crop_to_target(place({side, side}));

@@ -121,9 +121,9 @@ class ImageFinder {
       return;
     }
     throw InvalidArgumentError(
-        "a list cannot hold this path",
+        "the file's path cannot be stored in an image list",
         {.path = join_uri(root_, path),
-         .expected = "no TAB or line end, and no white space at its beginning or end",
+         .expected = "a path that has no TAB or line end, and no white space at either end",
          .remedy = "Rename the file"});
   }
 
@@ -203,7 +203,7 @@ MadeLists make_lists(const std::string& prefix, const std::string& root,
         {.path = root,
          .expected = fmt::format("files that end in {}", fmt::join(options.extensions, ", ")),
          .remedy = options.recursive ? "Check the path and the extensions"
-                                     : "Set recursive to search the subfolders too"});
+                                     : "Set the option `recursive` to search the subfolders too"});
   }
   refuse_existing(prefix, options);  // again, for files created in the meantime
   if (options.shuffle) PythonRandom(kShuffleSeed).shuffle(found.rows);

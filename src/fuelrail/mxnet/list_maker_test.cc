@@ -140,7 +140,7 @@ TEST_F(ListMaker, a_name_that_a_list_cannot_hold_is_refused_before_anything_is_w
     std::filesystem::remove_all(root_);
     touch("x.jpg");
     touch(name);
-    EXPECT_THAT(complaint({}), HasSubstr("a list cannot hold this path"));
+    EXPECT_THAT(complaint({}), HasSubstr("the file's path cannot be stored in an image list"));
   }
   EXPECT_FALSE(std::filesystem::exists(prefix_ + ".lst"));
 }

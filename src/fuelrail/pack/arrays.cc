@@ -116,7 +116,7 @@ Interleave interleave_of(ArrayElement element) {
     case ArrayElement::kFloat64:
       return interleave<double>;
   }
-  throw InvalidArgumentError("`element` is invalid");
+  throw InvalidArgumentError("`element` is not a value of ArrayElement");
 }
 
 class ArraySource final : public PackSource {

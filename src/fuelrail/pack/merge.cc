@@ -173,8 +173,8 @@ class Merger {
       throw UnsupportedError(
           "the sidecar has a section that cannot be merged",
           {.path = source,
-           .expected = "sections for class names or keys, or sections that can be rebuilt",
-           .found = "another kind of section"});
+           .expected = "only class names, keys and data that can be rebuilt from the record file",
+           .found = "a section with other data"});
     }
     if (first) {
       classes_ = known.classes();

@@ -117,10 +117,11 @@ void PackJob::replace_foreign() {
   for (const Planned& planned : parts_) {
     if (options_.job.overwrite || !is_file(planned.plan.uri)) continue;
     throw IoError(
-        "the output already exists, and a job with another source, options or version of fuelrail "
-        "left an unfinished file for the same output",
+        "the output and an unfinished file for it already exist, and the unfinished file is from a "
+        "job with a different source, different options or another version of fuelrail",
         {.path = planned.plan.uri,
-         .remedy = "Finish that job, or replace both files (overwrite, --overwrite)"});
+         .remedy = "Finish that job, or replace the output and the unfinished file (overwrite, "
+                   "--overwrite)"});
   }
   journal_->begin_anew();
 }

@@ -25,7 +25,7 @@ void Feed::end() {
 std::optional<FedBatch> Feed::pop() {
   const Lock lock(mutex_);
   while (!closed_ && !ended_ && waiting_.empty()) changed_.wait(mutex_);
-  if (closed_) throw StateError("the feed is closed");
+  if (closed_) throw StateError("the queue of batches is closed");
   if (waiting_.empty()) return std::nullopt;
   FedBatch batch = std::move(waiting_.front());
   waiting_.pop_front();

@@ -111,8 +111,9 @@ void check_cache_is_no_source(const std::string& uri, const SplitFiles& files,
                                {.path = uri, .remedy = "Choose another path for the cache"});
   }
   if (would_find_split_file(places, uri)) {
-    throw InvalidArgumentError("the next run would read the cache as an input file",
-                               {.path = uri, .remedy = "Choose another directory for the cache"});
+    throw InvalidArgumentError(
+        "the next run would read the cache file as data, because the input URI includes this file",
+        {.path = uri, .remedy = "Choose another directory for the cache"});
   }
 }
 

@@ -24,7 +24,7 @@ std::shared_ptr<const Source> opened(const FileInfo& file, bool held_open) {
   if (!held_open) return files.open_lazily(file);
   std::shared_ptr<const Source> source = files.open(file.uri);
   if (source->size_bytes() != file.size_bytes) {
-    throw IoError("the file's size has changed since it was listed",
+    throw IoError("the file's size has changed since the file was listed",
                   {.path = file.uri,
                    .expected = fmt::format("{} bytes", file.size_bytes),
                    .found = fmt::format("{}", source->size_bytes())});

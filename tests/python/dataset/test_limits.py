@@ -61,7 +61,7 @@ def bmp(height: int, width: int) -> bytes:
 BAD = {
     "scans": (jpeg(SIDE, 490), "contain too many blocks"),
     "jpeg": (jpeg(SIDE, 0)[:300], "each of 2765569 blocks takes at least 1 bit"),
-    "png": (png(SIDE, SIDE), "1 compressed byte expands to at most 1032 bytes"),
+    "png": (png(SIDE, SIDE), "a compressed byte expands to at most 1032"),
     "bmp": (bmp(-SIDE, SIDE), "expected at least 530670054 bytes"),
     "side": (png(1, 65536), "a height and width of at most 65535 pixels"),
     "pixels": (png(60000, 60000), "max_pixels"),

@@ -57,7 +57,7 @@ class _Begin:
 
 
 class _Epoch(Iterator[Any]):
-    """torch's iterator, which also reports each batch to the loader.
+    """Wraps an iterator of torch's DataLoader, and reports each batch to `loader`.
 
     The loader keeps no reference to this object, because such a reference would keep the workers
     alive.
@@ -208,9 +208,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         torch's global CPU generator is saved instead. The state also includes the `epoch` of a
         sampler that has `set_epoch`, such as torch's DistributedSampler.
 
-        Errors: StepError if the loader was created with `skippable=False`. StepError within an
-        epoch of a loader that has worker processes and `in_order=False`. TypeError if the dataset
-        has no length.
+        Errors: StepError if the loader was created with `skippable=False`. StepError in the middle
+        of an epoch if the loader has worker processes and `in_order=False`. TypeError if the
+        dataset has no length.
         """
         skipped = self._skippable()
         begin = self._begun if self._running is not None else self._resumed
@@ -336,10 +336,10 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             return len(self._skippable().batch_sampler)
         except TypeError:
             raise ArgumentTypeError(
-                "the loader cannot start within an epoch or save its state, because the dataset or "
-                "its sampler has no length",
-                remedy="Define `__len__` in the dataset or sampler. For an IterableDataset, skip "
-                "the samples in the dataset itself",
+                "the loader cannot start in the middle of an epoch or save its state, because the "
+                "dataset or its sampler has no length",
+                remedy="Define `__len__` in the dataset or sampler. An IterableDataset must skip "
+                "the samples of earlier batches in its own `__iter__`",
             ) from None
 
     def _begin(self) -> _Begin:
@@ -362,7 +362,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
 
 def _draws(sampler: Any) -> bool:
-    """Returns whether `sampler` may use a random generator that keeps its state between epochs."""
+    """Returns whether `sampler` may draw from a random generator that is not seeded again for each
+    epoch.
+    """
     steady = (
         torch.utils.data.SequentialSampler,
         torch.utils.data.DistributedSampler,

@@ -24,13 +24,13 @@ class Order:
     """Stores, for each i, the CRC-32 of the indices in the first i batches of an epoch."""
 
     def __init__(self, known: bool = True) -> None:
-        """known: whether the sampler has a length. Without a length, nothing is recorded."""
+        """known: whether the sampler has a length. If it has none, `add` records nothing."""
         self._behind = array.array("I", [0])
         self._known = known
 
     def add(self, batch: Any) -> None:
-        """Adds the CRC-32 of a batch. If the batch has items without a plain value, this batch and
-        all later batches of the epoch are not recorded.
+        """Adds the CRC-32 of a batch. If `_plain` cannot convert the batch, this batch and all
+        later batches of the epoch are not recorded.
         """
         if not self._known:
             return
@@ -42,7 +42,9 @@ class Order:
             self._behind.append(zlib.crc32(text, self._behind[-1]))
 
     def behind(self, batches: int) -> int | None:
-        """Returns the CRC-32 for the first `batches` batches, or None if it was not recorded."""
+        """Returns the CRC-32 of the indices in the first `batches` batches, or None if this CRC-32
+        was not recorded.
+        """
         return self._behind[batches] if batches < len(self._behind) else None
 
 
@@ -96,8 +98,8 @@ class SkippedBatches:
             "the order of the batches has changed since the state was saved",
             found="different batches before the saved step",
             remedy="Make the sampler draw random numbers from torch's global generator, or from "
-            "a torch.Generator in the sampler's `generator` attribute. Alternatively, start at the "
-            "beginning of an epoch",
+            "a torch.Generator in the sampler's `generator` attribute. Alternatively, do not "
+            "restore the state, and start the epoch at its first batch",
         )
 
     def __len__(self) -> int:

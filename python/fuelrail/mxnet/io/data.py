@@ -225,7 +225,9 @@ def _plain(value: Any) -> Any:
 
 
 def _given(out: Any, made: Any) -> Any:
-    """Returns `out`. If `out` is None, returns `made`, with arrays converted to NDArrays."""
+    """Returns `out`, or `made` if `out` is None. If `made` is a NumPy array or scalar, returns it
+    as an NDArray.
+    """
     if out is not None:
         return out
     return NDArray(made) if isinstance(made, (np.ndarray, np.generic)) else made

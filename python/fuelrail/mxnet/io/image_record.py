@@ -205,7 +205,7 @@ class _RecordIter(DataIter):
     def _augmented(self, augmenter: Callable[[Any], Any], data: NDArray) -> NDArray:
         returned = augmenter(data.asnumpy())
         if returned is None:
-            raise ArgumentTypeError("`augmenter` returned None", remedy="Return the array")
+            raise ArgumentTypeError("`augmenter` returned None", remedy="Return the changed array")
         made = NDArray(returned)
         if made.shape != data.shape or made.dtype != data.dtype:
             raise InvalidArgumentError(

@@ -143,7 +143,8 @@ class InputSplit(Closing):
         return self._core.next_chunk()
 
     def next_batch(self, n: int) -> bytes | None:
-        """Returns n records as bytes in the format of the file, or None at the end of the part.
+        """Returns n records as one bytes object in the format of the file. Returns None at the end
+        of the part.
 
         If the last batch of a pass has only k < n records, the first batch of the next pass has
         n - k records.
@@ -195,7 +196,7 @@ class InputSplit(Closing):
 
     @property
     def total_size(self) -> int:
-        """The total size of the files of all parts, in bytes."""
+        """The total size of the input files in bytes. It is the same for every part."""
         return self._core.total_size()
 
     @property
@@ -235,7 +236,7 @@ class InputSplit(Closing):
         """
         if self._has_read:
             raise StateError(
-                "an input split that has been read cannot be pickled",
+                "an input split cannot be pickled after it has been read or rewound",
                 remedy="Create a split with the same arguments in the other process",
             )
         return _remade, (type(self), self._options)

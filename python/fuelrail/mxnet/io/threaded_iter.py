@@ -48,13 +48,12 @@ class ThreadedIter(Closing, Generic[T]):
     ) -> None:
         """Starts the thread.
 
-        producer: one of three kinds of object.
-            An iterable. Every pass calls `iter(producer)`. If the producer is an iterator, it can
-            be rewound only by `before_first`.
-            A callable without arguments. Every pass calls it once, and it returns an iterable.
-            A callable with one argument. It is called for each item, returns the item (not None),
-            and raises StopIteration at the end. Its argument is None, or an item that was passed to
-            `recycle` and may be reused.
+        producer: one of three kinds of object. An iterable. Every pass over the items calls
+            `iter(producer)`. If the producer is an iterator, it can be rewound only if the argument
+            `before_first` is given. A callable without arguments. Every pass calls it once, and it
+            returns an iterable. A callable with one argument. It is called for each item, returns
+            the item (not None), and raises StopIteration at the end. Its argument is None, or an
+            item that was passed to `recycle` and may be reused.
         before_first: a function without arguments that rewinds the producer. It is called by
             `ThreadedIter.before_first`, while the producer is paused. Default: no function.
         max_capacity: the largest number of items that are prepared in advance.
@@ -82,7 +81,7 @@ class ThreadedIter(Closing, Generic[T]):
             return None
 
     def recycle(self, item: T) -> None:
-        """Passes an item back to the producer, which may reuse its memory."""
+        """Passes an item back to the producer, which may reuse the item's memory."""
         self._shared.recycle(item)
 
     def before_first(self) -> None:
@@ -97,13 +96,15 @@ class ThreadedIter(Closing, Generic[T]):
         self._shared.rewind()
 
     def close(self) -> None:
-        """Stops the thread. Calls that wait for an item, and later calls, raise StateError."""
+        """Stops the thread. Calls that are waiting for an item raise StateError. After `close`,
+        every other method raises StateError.
+        """
         self._shared.close()
 
     destroy = close
 
     def __iter__(self) -> Iterator[T]:
-        """Iterates over the remaining items of the current pass over the producer."""
+        """Yields the remaining items of the current pass."""
         while True:
             try:
                 item = self._shared.take()

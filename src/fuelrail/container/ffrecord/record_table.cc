@@ -38,8 +38,8 @@ T read_le(const Source& source, uint64_t offset) {
   throw CorruptError("the record table was never written, because the writer stopped early",
                      {.path = source.uri(),
                       .offset = 0,
-                      .expected = "at least 1 record",
-                      .found = fmt::format("0 records in a file of {} bytes", source.size_bytes()),
+                      .expected = "a record count of at least 1",
+                      .found = fmt::format("0 in a file of {} bytes", source.size_bytes()),
                       .remedy = "Write the file again"});
 }
 

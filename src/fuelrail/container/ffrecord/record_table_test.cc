@@ -231,10 +231,11 @@ TEST(RecordTable, random_bytes_are_refused) {
 TEST(RecordTable, a_table_that_was_never_written_is_said_to_be_so) {
   const std::string killed = std::string(12 + 12 * 3, '\0') + "the records that were written";
   for (const bool verify : {true, false}) {
-    EXPECT_THAT(refusal_of<CorruptError>([&] { table_of(killed, verify); }),
-                HasSubstr("x.ffr: offset 0: the record table was never written, because the writer "
-                          "stopped early: expected at least 1 record, found 0 records in a file of "
-                          "77 bytes. Write the file again."));
+    EXPECT_THAT(
+        refusal_of<CorruptError>([&] { table_of(killed, verify); }),
+        HasSubstr("x.ffr: offset 0: the record table was never written, because the writer "
+                  "stopped early: expected a record count of at least 1, found 0 in a file of "
+                  "77 bytes. Write the file again."));
   }
 }
 

@@ -105,7 +105,7 @@ uint64_t PartChain::add(const PartHead& head, uint64_t offset, uint64_t left) {
                         .found = fmt::format("kind {}", static_cast<int>(head.kind()))});
   }
   if (!head.ends_record() && head.length() % kWordBytes != 0) {
-    throw CorruptError("a part before the record's last part has an invalid length",
+    throw CorruptError("a first or middle part of the record has an invalid length",
                        {.offset = offset,
                         .expected = "a multiple of 4",
                         .found = fmt::format("{}", head.length())});

@@ -115,7 +115,7 @@ std::vector<uint64_t> resolve_index(const std::vector<IndexEntry>& entries,
       throw CorruptError(
           fmt::format("line {} of the index has an offset where no record begins", entry.line),
           {.path = uri,
-           .expected = "the offset of a record's head",
+           .expected = "the offset at which a record begins",
            .found = fmt::format("{}", entry.offset),
            .remedy = "Remove the index, or rebuild it for this file"});
     }

@@ -19,8 +19,8 @@ std::string shown(std::string_view key) { return fmt::format("{:?}", key.substr(
       "the keys of the index cannot be used as record keys",
       {.path = uri,
        .expected =
-           "an entry for each record, in the order of the records, each with a whole number below "
-           "2^64 as its key",
+           "one entry for each record, in the order of the records; every key is a whole number "
+           "below 2^64",
        .found = found,
        .remedy = "Move the index away; the records' ids or numbers are then used as keys"});
 }

@@ -166,7 +166,7 @@ class OpenedRecordIo final : public RecordFile {
 
   [[noreturn]] void throw_lying(uint64_t i, const RecordEntry& entry, uint64_t begin,
                                 uint64_t end) const {
-    throw CorruptError("records overlap or leave a gap in the sidecar's record table",
+    throw CorruptError("records in the sidecar's record table overlap or have a gap between them",
                        {.path = sidecar().uri(),
                         .record = i,
                         .expected = fmt::format("bytes {} to {}", begin, end),
@@ -176,8 +176,8 @@ class OpenedRecordIo final : public RecordFile {
 
   [[noreturn]] void throw_changed(uint64_t i, const RecordEntry& entry) const {
     throw CorruptError(
-        "the record may be damaged: the sidecar has no checksums, the first or last 4 KiB of the "
-        "file changed after the sidecar was built, and the record overlaps them",
+        "the record may be damaged: it overlaps the first or last 4 KiB of the file, which changed "
+        "after the sidecar was built, and the sidecar has no checksums",
         {.path = uri(),
          .record = i,
          .offset = entry.offset,
@@ -190,7 +190,7 @@ class OpenedRecordIo final : public RecordFile {
   }
 
   [[noreturn]] void throw_too_long(uint64_t i, const RecordEntry& entry) const {
-    throw CorruptError("the record table has a record longer than RecordIO allows",
+    throw CorruptError("the record table says that the record is longer than RecordIO allows",
                        {.path = uri(),
                         .record = i,
                         .offset = entry.offset,

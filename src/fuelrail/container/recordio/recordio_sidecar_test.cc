@@ -224,7 +224,7 @@ TEST(RecordIoSidecar, whose_table_lies_is_an_error_that_names_it) {
         read(i);
       } catch (const CorruptError& error) {
         EXPECT_THAT(error.what(), HasSubstr(file.sidecar + ": record " + std::to_string(i) +
-                                            ": records overlap or leave a gap"));
+                                            ": records in the sidecar's record table overlap"));
         refused += std::to_string(i);
       }
     }
@@ -247,8 +247,9 @@ TEST(RecordIoSidecar, that_names_wrong_places_is_found_when_a_record_is_read) {
   write_sidecar(file, writer);
   const auto container = file.open();
   Reader read(*container);
-  EXPECT_THAT(refusal_of<CorruptError>([&] { read(0); }),
-              HasSubstr(file.sidecar + ": record 0: records overlap or leave a gap"));
+  EXPECT_THAT(
+      refusal_of<CorruptError>([&] { read(0); }),
+      HasSubstr(file.sidecar + ": record 0: records in the sidecar's record table overlap"));
 }
 
 TEST(RecordIoSidecar, with_a_record_longer_than_any_can_be_is_refused_when_it_is_read) {
@@ -261,10 +262,11 @@ TEST(RecordIoSidecar, with_a_record_longer_than_any_can_be_is_refused_when_it_is
   const auto container = file.open();
   Reader read(*container);
   EXPECT_EQ(read.field(0, 0), "first");
-  EXPECT_THAT(refusal_of<CorruptError>([&] { container->extent(1); }),
-              HasSubstr("x.rec: record 1, offset 16: the record table has a record longer than "
-                        "RecordIO allows: expected at most 1073741832 bytes, found 1073741833. "
-                        "Build a new sidecar with 'fuelrail index'"));
+  EXPECT_THAT(
+      refusal_of<CorruptError>([&] { container->extent(1); }),
+      HasSubstr("x.rec: record 1, offset 16: the record table says that the record is longer than "
+                "RecordIO allows: expected at most 1073741832 bytes, found 1073741833. "
+                "Build a new sidecar with 'fuelrail index'"));
 }
 
 TEST(RecordIoSidecar, whose_labels_contradict_the_file_is_found_when_a_record_is_read) {

@@ -48,7 +48,7 @@ void check_identity(const Sidecar& sidecar, const FileIdentity& identity,
       {.path = sidecar.uri(),
        .expected = sizes_differ ? fmt::format("a file of {} bytes", sidecar.identity().size_bytes)
                                 : "a file whose first and last 4 KiB match the sidecar",
-       .found = sizes_differ ? fmt::format("{}", identity.size_bytes) : "",
+       .found = sizes_differ ? fmt::format("a file of {} bytes", identity.size_bytes) : "",
        .remedy = "Move the sidecar away and build a new one with 'fuelrail index'"});
 }
 
@@ -408,7 +408,7 @@ StoredSidecar SidecarStore::replace_at(const SidecarWriter& writer,
   if (location.place == SidecarPlace::kCache || (found_ && found_->location.uri == location.uri)) {
     sink->commit();
   } else if (!sink->commit_new()) {
-    throw StateError("another sidecar was written while this one was being built",
+    throw StateError("a sidecar was written to this path while fuelrail was still building one",
                      {.path = location.uri, .remedy = "Build the sidecar again"});
   }
   return open_written(location);

@@ -7,8 +7,8 @@ namespace {
 
 [[noreturn]] void refuse() {
   throw UnsupportedError("this build of fuelrail does not support TIFF",
-                         {.remedy = "Build it from source with the CMake option FUELRAIL_TIFF=ON, "
-                                    "or convert the image to PNG"});
+                         {.remedy = "Build fuelrail from source with the CMake option "
+                                    "FUELRAIL_TIFF=ON, or convert the image to PNG"});
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ void check_result(const OwnedPixels& made) {
   if (known && made.size.height > 0 && made.size.width > 0 && made.pixels.size() == bytes) return;
   throw StepsError(InvalidArgumentError(
       "a pixel function returned an invalid image",
-      {.expected = "at least one pixel and 1, 3 or 4 channels",
+      {.expected = "at least one pixel, 1, 3 or 4 channels, and one byte per channel and pixel",
        .found = fmt::format("{} x {} x {} (height x width x channels)", made.size.height,
                             made.size.width, made.channels)}));
 }
@@ -84,8 +84,8 @@ bool needs_description(const EncodedImage& encoded) {
 Bytes bytes_to_store(const EncodedImage& encoded) {
   if (!needs_description(encoded)) return encoded.bytes;
   throw UnsupportedError(
-      "the image cannot be stored in a record, because decoding it needs data besides its bytes",
-      {.expected = "an image whose bytes can be decoded alone",
+      "the image cannot be stored in a record, because its bytes alone are not enough to decode it",
+      {.expected = "an image that can be decoded from its bytes alone",
        .found = std::string(encoded.codec->format->title),
        .remedy = "Convert the image to JPEG or PNG"});
 }

@@ -128,10 +128,8 @@ LocalSink::LocalSink(std::string uri, Begin begin) : uri_(std::move(uri)), path_
   if (exists) check_plain_file(status, uri_);  // `commit` would replace a pipe or a device
   if (const std::string directory = directory_of(path_); ::stat(directory.c_str(), &status) != 0) {
     if (errno == ENOENT) {
-      throw NotFoundError("no such file or directory",
-                          {.path = directory,
-                           .expected = "an existing folder",
-                           .remedy = "Create the folder first (mkdir -p)"});
+      throw NotFoundError("the folder does not exist",
+                          {.path = directory, .remedy = "Create the folder first (mkdir -p)"});
     }
     throw_errno(errno, "cannot create a file in this folder", directory);
   }
@@ -143,9 +141,9 @@ LocalSink::LocalSink(std::string uri, Begin begin) : uri_(std::move(uri)), path_
       return;
     }
   }
-  throw IoError("cannot create the file",
+  throw IoError("there are too many .partial files of unfinished writers",
                 {.path = uri_,
-                 .found = fmt::format("{} .partial files of unfinished writers", kMaxWriters),
+                 .found = fmt::format("{} files", kMaxWriters),
                  .remedy = "Remove the .partial files"});
 }
 

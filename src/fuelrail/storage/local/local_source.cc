@@ -176,7 +176,7 @@ Source::Direct LocalSource::direct_descriptor() const {
 std::unique_ptr<const LocalSource> LazyLocalSource::open() const {
   auto file = std::make_unique<const LocalSource>(opened_uri_, uri_);
   if (file->size_bytes() != size_bytes_) {
-    throw IoError("the file's size has changed since it was listed",
+    throw IoError("the file's size has changed since the file was listed",
                   {.path = uri_,
                    .expected = fmt::format("{} bytes", size_bytes_),
                    .found = fmt::format("{}", file->size_bytes()),

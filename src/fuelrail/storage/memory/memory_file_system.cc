@@ -167,7 +167,7 @@ class LazyMemorySource final : public Source {
     Contents contents = tree_.find(path_);
     if (contents == nullptr) throw NotFoundError("no such file or directory", {.path = uri_});
     if (contents->size() != size_bytes_) {
-      throw IoError("the file's size has changed since it was listed",
+      throw IoError("the file's size has changed since the file was listed",
                     {.path = uri_,
                      .expected = fmt::format("{} bytes", size_bytes_),
                      .found = fmt::format("{}", contents->size()),
