@@ -25,7 +25,7 @@ def suggest(given: str, known: Sequence[str]) -> str:
 
 def process_ends() -> None:
     """
-    Makes all loaders share one timeout for closing, so that hanging storage delays the end of the process only once. Called when the process exits.
+    Called when the process exits. From then on, all loaders together wait one timeout for hanging storage, instead of one timeout each.
     """
 
 def default_threads() -> int:
@@ -78,7 +78,7 @@ def listed(array: object) -> Any:
 
 def copy_floats(source: object, into: array.array[float]) -> bool:
     """
-    Copies the numbers of `source` to `into` and returns True. Returns False, without copying, if `source` is not a one-dimensional float32 or float64 CPU array of the same length.
+    Copies the numbers of `source` to `into` and returns True. Returns False, without copying, if `source` is not a one-dimensional float32 or float64 CPU array with as many elements as `into`.
     """
 
 DEFAULT_MAX_RECORD_BYTES: int = 2147483648
@@ -267,7 +267,7 @@ class BadRecord:
     @property
     def position(self) -> int:
         """
-        Position at which the sample was first skipped: its number in the epoch's order, counted from 0 over all ranks.
+        Position of the sample in the order of the epoch `epoch`, counted from 0 over all ranks.
         """
 
     @property
@@ -290,13 +290,13 @@ class StageStats:
     @property
     def waiting_seconds(self) -> float:
         """
-        Seconds spent waiting for input, for free memory or for the user, summed over the stage's threads.
+        Seconds spent waiting for input, for free memory or for the user's code, summed over the stage's threads.
         """
 
     @property
     def items(self) -> int:
         """
-        For the stage `consumer`, number of batches. For the other stages, number of records.
+        Number of batches for the stage `consumer`; number of records for the other stages.
         """
 
     @property
@@ -333,7 +333,7 @@ class Stats:
 
     @property
     def consumer(self) -> StageStats:
-        """The user's loop, which processes a batch or waits for the next batch."""
+        """The user's loop, which takes batches from the loader."""
 
     @property
     def tolerated(self) -> int:
@@ -360,7 +360,7 @@ class Stats:
     @property
     def limit(self) -> str:
         """
-        The bottleneck, which is the stage that is busy for the largest fraction of its time: 'fetch', 'process' or 'consumer'. Empty before the first batch.
+        The bottleneck: 'fetch', 'process' or 'consumer', whichever is busy for the largest fraction of its time. Empty before the first batch.
         """
 
     def as_dict(self) -> dict[str, Any]:
@@ -395,11 +395,13 @@ class Loader:
 
     def reshard(self, rank: int, world_size: int) -> None:
         """
-        Changes the rank and the world size from the next batch on. Discards all batches that were passed to `feed`. If batches were discarded, `feeds` increases.
+        Changes the rank and the world size, starting with the next batch. Discards the batches that were passed to `feed`. If batches were discarded, the number that `feeds` returns increases.
         """
 
     def at_end(self) -> bool:
-        """Returns whether the next call of `next` ends the epoch."""
+        """
+        Returns whether the next call of `next` will report the end of the epoch.
+        """
 
     def size(self) -> int:
         """
@@ -433,7 +435,7 @@ class Loader:
 
     def reserve(self, rows: int) -> None:
         """
-        Allows batches of up to `rows` rows. Discards the batches that were passed to `feed`, and increases `feeds`.
+        Allows batches of up to `rows` rows. Discards the batches that were passed to `feed`, and increases the number that `feeds` returns.
         """
 
     def progress(self) -> tuple[int, int]:

@@ -48,14 +48,14 @@ _exits_in: int | None = None  # the thread that runs the exit handlers; None bef
 
 
 def close_at_exit(thing: T, close: Callable[[T], None]) -> None:
-    """Calls `close(thing)` at interpreter exit, unless `thing` has been deleted before."""
+    """Calls `close(thing)` at interpreter exit, unless `thing` has already been deleted."""
     _open[thing] = close
     end_thread_at_exit()  # ends this thread if it is too late for the exit to close `thing`
 
 
 def end_thread_at_exit() -> None:
     """Ends the calling thread with SystemExit if it is a daemon thread and the interpreter is
-    exiting. Otherwise, the thread could use objects that are already closed.
+    exiting. A thread that continues could use objects that are already closed.
     """
     exits = _exits_in not in (None, threading.get_ident())
     if exits and threading.current_thread().daemon:

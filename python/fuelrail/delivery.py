@@ -102,8 +102,8 @@ class Delivery(Generic[Element]):
 
     @property
     def native_fields(self) -> list[str]:
-        """The names of the columns that the core must return: the dataset fields in the user's
-        `fields`. "position" is also included if a batch transform has a parameter `context`.
+        """The names of the columns that the core must return: all fields that the user selected
+        with `fields`. "position" is also included if a batch transform has a parameter `context`.
         """
         hidden = self.wants_context and "position" not in self._fields
         return [*self._fields, "position"] if hidden else self._fields

@@ -346,7 +346,7 @@ class FedOrder:
         if iterator is self._source:
             if self._one_shot_begun:
                 raise StateError(
-                    "the sampler is an iterator that was already partly read",
+                    "the sampler is an iterator, and part of it has already been read",
                     remedy="Pass an iterable that can be read again, such as a list",
                 )
             self._one_shot_begun = True

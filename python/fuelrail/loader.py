@@ -472,7 +472,9 @@ class BaseLoader(Closing, Generic[Element]):
         return place
 
     def _warn(self) -> None:
-        """Issues the core's new warnings, and warnings about new bad samples."""
+        """Shows the user the core's warnings, and warnings about bad samples, that have not been
+        shown yet.
+        """
         self._said.extend(self._core.warnings())
         while self._said:
             warn_user(self._said.popleft())

@@ -135,8 +135,9 @@ class LoaderShare:
             _warn_of_an_empty_batch(self._shared_out, self._batch_size or 1, share)
 
     def number(self, name: str) -> int:
-        """Returns the value of `name`, which depends on the rank and world size. If the value
-        changes before the first batch, a warning shows the old and the new value.
+        """Returns the number called `name`, which depends on the rank and world size. If these
+        change after this call and before the first batch, a warning shows the old and the new
+        number.
 
         name: "loader.global_batch_size", "len(loader)", "loader.batches_left" or
             "loader.batches_done". With `sampler` or `batch_sampler`, only

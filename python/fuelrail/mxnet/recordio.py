@@ -400,7 +400,9 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys, self.idx, self._reader = keys, idx, reader
 
     def _of_key(self, error: Error, idx: Any) -> Error:
-        """Returns `error` with the key `idx`, and with a hint that the index may be wrong."""
+        """Returns a copy of `error` whose text also names the key `idx`, and whose remedy also says
+        to check the index.
+        """
         remedy = error.remedy
         if not isinstance(error, IoError):
             remedy = "Check that the index belongs to this file" + (

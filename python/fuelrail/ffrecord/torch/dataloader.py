@@ -338,8 +338,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             raise ArgumentTypeError(
                 "the loader cannot start in the middle of an epoch or save its state, because the "
                 "dataset or its sampler has no length",
-                remedy="Define `__len__` in the dataset or sampler. An IterableDataset must skip "
-                "the samples of earlier batches in its own `__iter__`",
+                remedy="Define `__len__` in the dataset or sampler. To skip the first batches of "
+                "an IterableDataset, skip their samples in its `__iter__`",
             ) from None
 
     def _begin(self) -> _Begin:

@@ -28,8 +28,9 @@ def read_decimal(text: str) -> float | None:
     sum by 10**exponent. The result for "1.8222" is 1.8222001, although the nearest float32 prints
     as 1.8222.
 
-    Returns None if the text is not a decimal. Returns infinity if the number is too large. Like
-    dmlc-core, also returns infinity if the number is too small, such as 1e-38.
+    Returns None if the text is not a decimal. Returns infinity if the number is too large. Also
+    returns infinity for a number that is too close to 0, for example 1e-38, because dmlc-core does
+    so.
     """
     parts = _DECIMAL.fullmatch(text)
     if parts is None:

@@ -233,7 +233,7 @@ Layout layout_of(const TiffFile& file) {
   if (layout.colours == Colours::kPalette) {
     uint16_t *red = nullptr, *green = nullptr, *blue = nullptr;
     if (TIFFGetField(file.get(), TIFFTAG_COLORMAP, &red, &green, &blue) != 1) {
-      throw DecodeError("the TIFF has no palette");
+      throw DecodeError("the TIFF has palette colours, but no palette");
     }
     layout.map[0] = red, layout.map[1] = green, layout.map[2] = blue;
   }
