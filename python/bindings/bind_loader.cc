@@ -375,9 +375,10 @@ void bind_loader(nb::module_& module) {
       .def("end_feed", &LoaderHandle::end_feed,
            "Tells the core that no more calls of `feed` follow.")
       .def("feeds", &LoaderHandle::feeds,
-           "Returns a number that increases when the core discards the batches that were passed to "
-           "`feed`. The caller must then pass the batches again, starting with the batch at "
-           "`progress`.")
+           "Returns a number that increases each time the core discards the batches passed to "
+           "`feed`. "
+           "If it has increased since the last call, the caller must pass these batches again, "
+           "starting at the position that `progress` returns.")
       .def("reserve", &LoaderHandle::reserve, nb::arg("rows"),
            "Allows batches of up to `rows` rows. Discards the batches that were passed to `feed`, "
            "and increases the number that `feeds` returns.")

@@ -430,7 +430,7 @@ class Loader:
 
     def feeds(self) -> int:
         """
-        Returns a number that increases when the core discards the batches that were passed to `feed`. The caller must then pass the batches again, starting with the batch at `progress`.
+        Returns a number that increases each time the core discards the batches passed to `feed`. If it has increased since the last call, the caller must pass these batches again, starting at the position that `progress` returns.
         """
 
     def reserve(self, rows: int) -> None:

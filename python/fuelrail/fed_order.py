@@ -187,8 +187,9 @@ class FedOrder:
         return {**said, "batches": batches}
 
     def restore(self, said: Mapping[str, Any], at: tuple[int, int]) -> None:
-        """Stores `said`, the state from which the sampler resumes at position `at`. `said` must
-        come from `check_state`. Issues a FuelrailWarning if the sampler may be unable to resume.
+        """Stores `said`, a sampler state that `check_state` returned. The sampler resumes from this
+        state when the loader is at position `at`. Issues a FuelrailWarning if the sampler may be
+        unable to resume.
 
         at: the restored position, in the form that `core.progress()` returns.
         """
@@ -237,8 +238,8 @@ class FedOrder:
         self._pulls = self._epochs(at[0], resume)
 
     def _top_up(self, core: _core.Loader) -> None:
-        """Reads batches from the sampler until `prefetch` + 1 batches are in `_ahead`, and passes
-        them to the core.
+        """Reads batches from the sampler until `_ahead` has `prefetch` + 1 batches. Passes each new
+        batch to the core.
         """
         if core.feeds() != self._feeds:
             self._start(core)

@@ -371,8 +371,8 @@ class BaseLoader(Closing, Generic[Element]):
 
     @property
     def bad_records(self) -> list[_core.BadRecord]:
-        """The bad samples that on_error="skip" has replaced in the batches returned so far. Each
-        sample is listed once.
+        """The bad samples in the batches returned so far. With on_error="skip", another sample was
+        returned in place of each bad sample. Each sample is listed once.
         """
         return self._core.bad_records(0)
 

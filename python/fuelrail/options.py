@@ -205,8 +205,8 @@ def named_by_text(value: object) -> bool:
 
 
 def whole(option: str, value: object, least: int = 0, bits: int = 63) -> int:
-    """Returns `value` as an int. `value` must be an integer of Python, NumPy or another library, in
-    [least, 2**bits).
+    """Returns `value` as an int. `value` must be an integer (of Python, NumPy or another library)
+    with least <= value < 2**bits.
 
     option: the value's name in error texts.
 

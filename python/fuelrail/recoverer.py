@@ -65,10 +65,9 @@ def recover(
     In a damaged `.rec` file, reading continues at the next intact record. A `.ffr` file may be
     truncated, but the table at its beginning must be intact. A record is not copied if its checksum
     differs from the stored checksum, which is in the sidecar or in the `.ffr` file itself. The
-    class names in the sidecar and the keys in the index are kept if the sidecar and the index
-    belong to the source. An unusable index causes a FuelrailWarning. Memory use: the size of the
-    longest record, plus 52 bytes for each record (100 bytes for each record if the index is
-    truncated).
+    output keeps the class names of the sidecar and the keys of the index if these files belong to
+    the source. An unusable index causes a FuelrailWarning. Memory use: the size of the longest
+    record, plus 52 bytes for each record (100 bytes for each record if the index is truncated).
 
     The output appears under its name only when it is complete. Errors: InvalidArgumentError and
     ArgumentTypeError for invalid names and options; NotFoundError; IoError; CorruptError if the

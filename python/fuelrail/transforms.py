@@ -188,11 +188,12 @@ class ResizedCenterCrop(Transform):
 class Pad(Transform):
     """Adds margins to the image.
 
-    padding: pixels, as one number for all sides, (left and right, top and bottom), or (left, top,
-    right, bottom). padding_mode: "constant" (uses `fill`), "edge" (repeats the edge pixel),
-    "reflect" (mirrors without repeating the edge pixel: 3 2 | 1 2 3) or "symmetric" (mirrors and
-    repeats the edge pixel: 2 1 | 1 2 3). If the padding is wider than the image, mirroring repeats,
-    as in numpy.pad. fill: a grey level from 0 to 255, or (red, green, blue).
+    padding: the number of pixels to add: one number for all sides, two numbers (first for left and
+    right, then for top and bottom), or four numbers (left, top, right, bottom). padding_mode:
+    "constant" (uses `fill`), "edge" (repeats the edge pixel), "reflect" (mirrors without repeating
+    the edge pixel: 3 2 | 1 2 3) or "symmetric" (mirrors and repeats the edge pixel: 2 1 | 1 2 3).
+    If the padding is wider than the image, mirroring repeats, as in numpy.pad. fill: a grey level
+    from 0 to 255, or (red, green, blue).
     """
 
     padding: int | Sequence[int]

@@ -81,8 +81,8 @@ class FileWriter(Closing):
 
         Errors: RecordRangeError if the file already has `n` records; FileAccessError if the file
         cannot be written; StateError after `close` or in a forked child; ArgumentTypeError if `buf`
-        is not bytes-like. The first three are also RuntimeErrors. After a RecordRangeError, the
-        writer can still be used.
+        is not bytes-like. All but the ArgumentTypeError are also RuntimeErrors. After a
+        RecordRangeError, the writer can still be used.
         """
         core = self._open()
         try:

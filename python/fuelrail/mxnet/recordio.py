@@ -290,8 +290,8 @@ class MXIndexedRecordIO(MXRecordIO):
     def open(self) -> None:
         """Like `MXRecordIO.open`, but a reader also reads the index again.
 
-        The file and the index match, even if a fuelrail process is replacing them at this moment or
-        was killed while it replaced them (docs/packing.md).
+        A reader always gets a file and an index that belong together, even while a fuelrail process
+        replaces them, or after such a process was killed (docs/packing.md).
         """
         super().open()
         if self.writable:

@@ -96,7 +96,7 @@ void check_fractions(const Fractions& fractions) {
     }
     if (!(fraction > 0 && fraction <= 1)) {
       throw InvalidArgumentError(
-          fmt::format("the fraction of '{}' is out of range", name),
+          fmt::format("the fraction for the part '{}' of the split is out of range", name),
           {.expected = "more than 0 and at most 1", .found = fmt::format("{}", fraction)});
     }
     sum += fraction;

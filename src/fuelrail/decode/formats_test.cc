@@ -143,8 +143,9 @@ TEST(DescribedImage, with_a_visible_part_of_no_coded_size_is_refused) {
   const ImageCodec jpeg{.format = &kJpegFormat};
   EncodedImage image = described(golden_image("s420.jpg").bytes(), jpeg, {17, 11});
   const std::string error = refusal_of<DecodeError>([&] { probe(image); });
-  EXPECT_THAT(error,
-              HasSubstr("but not the coded size of the image: found 17 x 11 (height x width)"));
+  EXPECT_THAT(
+      error,
+      HasSubstr("but not its full (coded) size: found a visible size of 17 x 11 (height x width)"));
   image.codec = nullptr;
   EXPECT_EQ(refusal_of<DecodeError>([&] { probe(image); }), error);
 }

@@ -136,8 +136,8 @@ ImageInfo probe(const EncodedImage& encoded, int64_t max_pixels) {
   }
   if (encoded.visible != Size{}) {
     throw DecodeError(
-        "the dataset declares the size of the image's visible part, but not of the whole image",
-        {.found = "a visible part of " + size_text(encoded.visible)});
+        "the dataset declares the visible size of the image, but not its full (coded) size",
+        {.found = "a visible size of " + size_text(encoded.visible)});
   }
   if (decoding.probe == nullptr)
     throw DecodeError("the dataset does not declare the size of its images");

@@ -127,11 +127,13 @@ TEST(Augmenter, image_smaller_than_max_crop_size_is_refused) {
   AugmentOptions options;
   options.min_crop_size = options.max_crop_size = 30;
   const NumberedImage image({40, 20}, 3);
-  EXPECT_EQ(refusal_of<InvalidArgumentError>([&] {
-              augmented(options, {3, 8, 8}, image.view);
-            }),
-            "the image is smaller than max_crop_size: expected at least 30 pixels per side, found "
-            "height 40, width 20. Set resize, or use a smaller max_crop_size.");
+  EXPECT_EQ(
+      refusal_of<InvalidArgumentError>([&] {
+        augmented(options, {3, 8, 8}, image.view);
+      }),
+      "the image is smaller than `max_crop_size`: expected at least 30 pixels per side, found "
+      "height 40, width 20. Set `resize` to enlarge small images, or use a smaller "
+      "`max_crop_size`.");
 }
 
 TEST(Augmenter, image_that_would_grow_past_all_limits_is_refused) {

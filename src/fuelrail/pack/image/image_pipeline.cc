@@ -55,9 +55,10 @@ void check_result(const OwnedPixels& made) {
   if (known && made.size.height > 0 && made.size.width > 0 && made.pixels.size() == bytes) return;
   throw StepsError(InvalidArgumentError(
       "a pixel function returned an invalid image",
-      {.expected = "at least one pixel, 1, 3 or 4 channels, and one byte per channel and pixel",
-       .found = fmt::format("{} x {} x {} (height x width x channels)", made.size.height,
-                            made.size.width, made.channels)}));
+      {.expected = "a non-empty image with 1, 3 or 4 channels, and height x width x channels bytes",
+       .found =
+           fmt::format("{} x {} x {} (height x width x channels) and {} bytes", made.size.height,
+                       made.size.width, made.channels, made.pixels.size())}));
 }
 
 void call_function(const PixelFunction& function, ConstImageView from, OwnedPixels& to) {
