@@ -174,8 +174,8 @@ void bind_container(nb::module_& module) {
   module.attr("DEFAULT_MAX_RECORD_BYTES") = kDefaultMaxRecordBytes;
   nb::class_<Record>(module, "Record", "A record that was read from a file and checked.")
       .def("value", value, nb::arg("field"),
-           "Returns the value of a field: bytes for an encoded image or raw bytes, a number for a "
-           "scalar, and otherwise an Array.")
+           "Returns the value of a field. The value is a bytes object if the field is an encoded "
+           "image or raw bytes, a number if it is a scalar, and otherwise an Array.")
       .def_prop_ro("id", [](const Record& self) { return self.sample.id; })
       .def_prop_ro(
           "place", [](const Record& self) { return place_tuple(self.place); },

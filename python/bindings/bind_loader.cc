@@ -353,11 +353,9 @@ void bind_loader(nb::module_& module) {
       .def("state", &LoaderHandle::state,
            "Returns the state from which the loader can resume, as JSON.")
       .def("restore", &LoaderHandle::restore, nb::arg("json"))
-      .def(
-          "reshard", &LoaderHandle::reshard, nb::arg("rank"), nb::arg("world_size"),
-          "Changes the rank and the world size, starting with the next batch. Discards the batches "
-          "that were passed to `feed`. If batches were discarded, the number that `feeds` returns "
-          "increases.")
+      .def("reshard", &LoaderHandle::reshard, nb::arg("rank"), nb::arg("world_size"),
+           "Changes the rank and the world size for the next batch and all later batches. Discards "
+           "the batches that were passed to `feed`, as described at `feeds`.")
       .def("at_end", &LoaderHandle::at_end,
            "Returns whether the next call of `next` will report the end of the epoch.")
       .def("size", &LoaderHandle::size,
@@ -377,11 +375,11 @@ void bind_loader(nb::module_& module) {
       .def("feeds", &LoaderHandle::feeds,
            "Returns a number that increases each time the core discards the batches passed to "
            "`feed`. "
-           "If it has increased since the last call, the caller must pass these batches again, "
-           "starting at the position that `progress` returns.")
+           "After an increase, the caller must call `feed` again for all batches from the position "
+           "that `progress` returns.")
       .def("reserve", &LoaderHandle::reserve, nb::arg("rows"),
-           "Allows batches of up to `rows` rows. Discards the batches that were passed to `feed`, "
-           "and increases the number that `feeds` returns.")
+           "Allows batches of up to `rows` rows. The core then discards the batches that were "
+           "passed to `feed`, so the caller must pass them again, as described at `feeds`.")
       .def("progress", &LoaderHandle::progress,
            "Returns the epoch of the next batch, and the position of its first sample in that "
            "epoch.")

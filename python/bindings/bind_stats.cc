@@ -12,12 +12,13 @@ static void bind_bad_record(nb::module_& module) {
       .def_ro("index", &BadRecord::record, "Index of the sample in the loader's dataset.")
       .def_ro("epoch", &BadRecord::epoch, "Epoch in which the sample was first skipped.")
       .def_ro("position", &BadRecord::position,
-              "Position of the sample in the order of the epoch `epoch`, counted from 0 over all "
-              "ranks.")
+              "Position of the sample among the samples of all ranks in the epoch `epoch`, counted "
+              "from 0.")
       .def_ro("times", &BadRecord::times, "Number of times that the sample was skipped.")
       .def_prop_ro(
           "error", [](const BadRecord& self) { return printable(self.error); },
-          "Text of the first error, which includes the file and the record.")
+          "Text of the first error that this sample caused. The text names the file and the "
+          "record.")
       .def("__repr__", [](const BadRecord& self) {
         return nb::str("BadRecord(index={}, epoch={}, position={}, times={}, error={!r})")
             .format(self.record, self.epoch, self.position, self.times, printable(self.error));
@@ -88,9 +89,10 @@ void bind_stats(nb::module_& module) {
       .def_ro("read_backend", &Stats::read_backend,
               "The method of reading: 'io_uring', 'pread' (with threads) or 'io_uring and pread'. "
               "Empty before the first batch and after `close`.")
-      .def_ro("reads_at_once", &Stats::reads_at_once,
-              "Current limit on simultaneous reads by threads. The limit grows if storage is slow. "
-              "io_uring has a separate limit.")
+      .def_ro(
+          "reads_at_once", &Stats::reads_at_once,
+          "The number of reads that the read threads may currently run at the same time. This "
+          "limit grows if storage is slow. It does not apply to io_uring, which has its own limit.")
       .def_ro("limit", &Stats::limit,
               "The bottleneck: 'fetch', 'process' or 'consumer', whichever is busy for the largest "
               "fraction of its time. Empty before the first batch.")

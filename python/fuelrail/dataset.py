@@ -191,8 +191,8 @@ class Dataset:
         origin: Origin | None = None,
         opened_as: tuple[str, str, bool, tuple[str, ...]] = ("", "", False, ()),
     ) -> None:
-        """origin: a function and its arguments, which rebuild this dataset from other datasets.
-            None if the dataset was opened from the path `name`.
+        """origin: a function and its arguments. Calling the function with the arguments makes this
+            dataset again from other datasets. None if the dataset was opened from the path `name`.
         opened_as: the options for opening the path `name` again: (schema, root, whether sidecars
             are ignored, class names). Not used if `origin` is given.
         """

@@ -24,8 +24,8 @@ NativeColumn: TypeAlias = "_core.Array | list[_core.Array] | list[bytes]"
 
 
 class BatchContext(NamedTuple):
-    """The seed, epoch and positions of a batch, from which batch transforms should derive their
-    random numbers.
+    """The seed, the epoch and the positions of a batch's samples. A batch transform should derive
+    its random numbers from these values.
     """
 
     seed: int

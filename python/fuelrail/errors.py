@@ -145,9 +145,9 @@ def warn_user(text: str) -> None:
 
 
 class CoreWarnings(list[str]):
-    """Collects the core's warnings inside a `with` block, and issues them when the block ends. If
-    the block raises an exception, this exception is raised even if a warnings filter turns the
-    warnings into errors.
+    """Collects the core's warnings inside a `with` block, and issues them when the block ends. A
+    warnings filter may turn the warnings into errors. If the block raises an exception, such errors
+    are dropped, so that they do not replace the exception.
     """
 
     def __enter__(self) -> CoreWarnings:

@@ -119,8 +119,8 @@ class FedOrder:
             return is_batch
 
     def state(self, core: _core.Loader) -> dict[str, Any]:
-        """Returns the value for "sampler" in the loader's state. If the value contains the state of
-        the user's sampler, this state is not copied.
+        """Returns the dict that the loader's `state_dict` stores under "sampler". The dict refers
+        to the state of the user's sampler, if there is one, without copying it.
         """
         with self._own_lock():
             batches, state = self._batches, self._state
@@ -131,8 +131,8 @@ class FedOrder:
             return said if state is None else {**said, "state": state}
 
     def done(self, core: _core.Loader) -> int:
-        """Returns the number of finished batches in the current epoch. The epoch ends when `take`
-        returns False.
+        """Returns how many batches of the current epoch were returned or failed to load. The next
+        epoch becomes the current one when `take` returns False.
         """
         with self._own_lock():
             if core.feeds() != self._feeds:
@@ -187,9 +187,9 @@ class FedOrder:
         return {**said, "batches": batches}
 
     def restore(self, said: Mapping[str, Any], at: tuple[int, int]) -> None:
-        """Stores `said`, a sampler state that `check_state` returned. The sampler resumes from this
-        state when the loader is at position `at`. Issues a FuelrailWarning if the sampler may be
-        unable to resume.
+        """Stores `said`, a state that `check_state` returned. The next iteration over the sampler
+        resumes from `said` if the loader is then at position `at`. Issues a FuelrailWarning if the
+        sampler may be unable to resume.
 
         at: the restored position, in the form that `core.progress()` returns.
         """
@@ -210,8 +210,9 @@ class FedOrder:
         return self._lock
 
     def _count(self, core: _core.Loader, taken: list[tuple[NativeColumn, ...]]) -> None:
-        """Removes the first batch from `_ahead` if the last call of `core.next` returned this batch
-        or failed to load it. `taken` is the list that was passed to `core.next`.
+        """Must be called after `core.next`, with the same list `taken`. If `core.next` returned a
+        batch or failed to load one, counts this batch and removes it from `_ahead`, where it is the
+        first.
         """
         # An error leaves `taken` empty but advances the progress. A batch without rows does not
         # advance the progress. `_before` is None if the result was already counted.

@@ -142,8 +142,9 @@ class BaseLoader(Closing, Generic[Element]):
     ) -> None:
         """Initialises the loader.
 
-        given: the value of `batch_size`, and of each option in LoaderKeywords that the user passed.
-        own: the values of options that only this class has, such as `pin_memory`.
+        given: `batch_size` and the options in LoaderKeywords that the user passed, with their
+            values.
+        own: the options that only the subclass has, such as `pin_memory`, with their values.
         """
         asked: dict[str, Any] = {**_OWN, **given}
         values = read_options(LOADER_OPTIONS, given)
@@ -261,8 +262,8 @@ class BaseLoader(Closing, Generic[Element]):
 
     @property
     def batches_done(self) -> int:
-        """Number of batches of the current epoch that were returned or raised an error. If the
-        loader has a length, `batches_done` is `len(loader)` - `batches_left`.
+        """Number of batches of the current epoch that were already returned, or were replaced by an
+        error. If the loader has a length, `batches_done` is `len(loader) - batches_left`.
 
         Pass `batches_done` to a progress bar as its initial count. The bar then ends at 100 %, even
         if the loader was restored with a different batch size:
@@ -287,10 +288,11 @@ class BaseLoader(Closing, Generic[Element]):
         been applied to it.
 
         If some batches of the current epoch were already returned, the rest of this epoch is
-        skipped. After `load_state_dict`, the first iterator resumes at the restored position. A new
-        iterator makes all older iterators raise StateError. If a record cannot be read, the
-        iterator raises the error in place of the batch. It can still be used, and then returns the
-        next batch. TooManyBadRecordsError ends the iterator.
+        skipped. After `load_state_dict`, the first iterator resumes at the restored position. After
+        a new iterator is created, all older iterators raise StateError. If a record of a batch
+        cannot be read, the iterator raises the error in place of the batch. The following call of
+        `next` returns the next batch. After TooManyBadRecordsError, the iterator returns no more
+        batches.
 
         Errors: StateError if the loader is closed, or if `rank` was not given and the rank or world
         size of torch.distributed has changed since the first batch; InvalidArgumentError if an
@@ -311,8 +313,8 @@ class BaseLoader(Closing, Generic[Element]):
 
     def set_epoch(self, epoch: int) -> None:
         """Sets the number of the next epoch, in [0, 2**32). The next iterator starts at the first
-        batch of this epoch, or at the position within this epoch that `load_state_dict` has just
-        restored.
+        batch of this epoch. However, if `load_state_dict` has just restored a position in the same
+        epoch, the next iterator starts at that position.
 
         Errors: InvalidArgumentError, ArgumentTypeError; StateError if the loader is closed.
         """

@@ -197,8 +197,8 @@ def choice_of(option: str, value: object, names: Sequence[str]) -> str:
 
 
 def named_by_text(value: object) -> bool:
-    """Returns whether `value` is a dtype or one of torch's memory formats. For such a value,
-    `str(value)` is its name.
+    """Returns whether `value` is a dtype or a torch.memory_format. If it is, `str(value)` is its
+    name.
     """
     kind = type(value).__name__.lower()
     return "dtype" in kind or kind == "memory_format"

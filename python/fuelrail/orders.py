@@ -108,7 +108,7 @@ def make_order(
 
     index: a function that checks a record index from `sampler` or `batch_sampler`, and returns the
         index as an int.
-    values: a dict from the name to the value of each loader option that the C++ core defines.
+    values: the loader options that the C++ core defines, as a dict of values by name.
 
     Errors: InvalidArgumentError, ArgumentTypeError.
     """

@@ -148,10 +148,10 @@ def pack(
     repeated ids.
 
     Errors: NotFoundError if the source does not exist. InvalidArgumentError and ArgumentTypeError
-    for an invalid option. InvalidArgumentError for a folder that is not in `classes`. IoError if
-    reading or writing fails, or if another job is writing the output. CorruptError for a source
-    without images, or without images in the expected places; for an invalid list; for a class in a
-    list that is not in `classes`; and if more images fail than `max_errors` allows.
+    for an invalid option. IoError if reading or writing fails, or if another job is writing the
+    output. CorruptError for a source without images; for a folder whose images are not in class
+    folders, or with a class folder that has no images; for an invalid list; for a class that is not
+    in `classes`; and if more images fail than `max_errors` allows.
     """
     given = {name: value for name, value in locals().items() if name in _NAMES}
     options = {
@@ -193,12 +193,13 @@ def merge(
     `nsplit`.
 
     Merging fails if the files have different class names, if a file is listed twice, or if two
-    files share a key. A record's key is the key in the file's index. Without an index, it is the
-    image's id, or the record's number if the image has no id. Exception: if the keys of a file are
-    its record numbers 0, 1, 2, ..., and an earlier file has one of these keys, the file's records
-    are renumbered first. Separate packing jobs usually give images the same ids, so their files
-    cannot be merged. Open these files together instead, with `fuelrail.open([...])`. Memory: the
-    size of the longest record, plus at most 52 bytes for each record.
+    files share a key. A record's key is stored in the file's index or sidecar. If no key is stored
+    there, the key is the image's id, or the record's number in the file if the image has no id.
+    Files whose keys are just the record numbers 0, 1, 2, ... can still be merged: if an earlier
+    file already has one of these keys, each record without an id gets its number in the output as
+    its new key. Separate packing jobs usually give images the same ids, so the files of such jobs
+    cannot be merged. Open these files together instead, with `fuelrail.open([...])`. Merging needs
+    memory for the longest record, plus at most 52 bytes for each record.
 
     The output appears under its name only when it is complete. Errors: InvalidArgumentError and
     ArgumentTypeError for invalid names and options. NotFoundError if a source does not exist.

@@ -57,10 +57,10 @@ def recover(
     overwrite: True replaces an existing output. False raises IoError if the output, its index or
         its sidecar already exists. Default: False.
     progress: a function that is called with a PackProgress at most ten times a second, and once at
-        the end. The PackProgress counts the bytes read. A `.rec` file is read twice. If the
-        function raises an exception, the recovery stops and leaves no file. False shows no
-        progress. Default: None, which shows a progress line on standard error if standard error is
-        a terminal.
+        the end. The PackProgress counts the bytes read. A `.rec` file is read twice, so its bytes
+        are counted twice. If the function raises an exception, the recovery stops and leaves no
+        file. False shows no progress. Default: None, which shows a progress line on standard error
+        if standard error is a terminal.
 
     In a damaged `.rec` file, reading continues at the next intact record. A `.ffr` file may be
     truncated, but the table at its beginning must be intact. A record is not copied if its checksum

@@ -77,8 +77,8 @@ class LoaderShare:
         core: the C++ loader. It was created for `given`, or for ALONE if `given` is None.
         fed: the loader's FedOrder if `sampler` or `batch_sampler` is used, otherwise None.
         batch_size: the number of samples in a batch on one rank. None with `batch_sampler`.
-        shared_out: the number of samples in an epoch. It is used to warn of empty last batches.
-            None: no warning.
+        shared_out: the number of samples in an epoch. `begin` uses this number to warn if the last
+            batch on this rank is empty. If None, there is no such warning.
         """
         self._core = core
         self._fed = fed
@@ -119,8 +119,8 @@ class LoaderShare:
         """Must be called before each epoch. Looks up the rank and world size with `find`. Warns if
         they may be wrong, or if this rank gets an empty batch at the end of every epoch.
 
-        Errors: the errors of `find`; StateError if the caller did not pass the rank and world size,
-        and torch.distributed's rank or world size has changed since the first batch.
+        Errors: the errors of `find`; StateError if torch.distributed's rank or world size has
+        changed since the first batch, unless the caller passed the rank and world size.
         """
         self.find()
         share = self._share or ALONE
@@ -135,9 +135,9 @@ class LoaderShare:
             _warn_of_an_empty_batch(self._shared_out, self._batch_size or 1, share)
 
     def number(self, name: str) -> int:
-        """Returns the number called `name`, which depends on the rank and world size. If these
-        change after this call and before the first batch, a warning shows the old and the new
-        number.
+        """Returns the number called `name`. This number depends on the rank and world size. If a
+        new rank or world size changes this number after this call and before the first batch, a
+        warning shows the old and the new number.
 
         name: "loader.global_batch_size", "len(loader)", "loader.batches_left" or
             "loader.batches_done". With `sampler` or `batch_sampler`, only
@@ -271,7 +271,9 @@ def _warn_once(about: str, text: str) -> None:
 
 
 def _warn_of_change(name: str, then: int, before: Share, now: int, share: Share) -> None:
-    """Warns if the value of `name` was `then` for the share `before`, but is `now` for `share`."""
+    """Warns if `then` and `now` differ. They are the values of the number `name` for the shares
+    `before` and `share`.
+    """
     if then != now:
         warn_user(
             f"{name} was read too early: it was {then} for {before}, and is {now} for {share}. "

@@ -192,8 +192,8 @@ class Pad(Transform):
     right, then for top and bottom), or four numbers (left, top, right, bottom). padding_mode:
     "constant" (uses `fill`), "edge" (repeats the edge pixel), "reflect" (mirrors without repeating
     the edge pixel: 3 2 | 1 2 3) or "symmetric" (mirrors and repeats the edge pixel: 2 1 | 1 2 3).
-    If the padding is wider than the image, mirroring repeats, as in numpy.pad. fill: a grey level
-    from 0 to 255, or (red, green, blue).
+    If the padding is wider than the image, the mirrored pixels are mirrored again, as in numpy.pad.
+    fill: a grey level from 0 to 255, or (red, green, blue).
     """
 
     padding: int | Sequence[int]
@@ -254,7 +254,7 @@ class RandomAffine(Transform):
     horizontal and vertical shifts, as fractions of the image's width and height. Shifts are rounded
     to whole pixels. scale: (min, max) of the factor. shear: (min, max) of the angle along x in
     degrees, or a number s for (-s, s), or (min x, max x, min y, max y). interpolation, center,
-    fill, padding_mode: as in RandomRotation. The formula is that of RandomRotation, but with the
+    fill, padding_mode: as in RandomRotation. The pixels are computed as in RandomRotation, from the
     matrix of torchvision.transforms.functional.affine.
     """
 

@@ -232,7 +232,7 @@ class PackedFolder(Closing):
         ]
 
     def exists(self, path: Path) -> bool:
-        """Returns whether the file or directory exists. `..` is treated as an ordinary name."""
+        """Returns whether the file or directory exists. `..` does not mean the parent directory."""
         return self._find(path) is not None
 
     def is_file(self, path: Path) -> bool:

@@ -143,11 +143,11 @@ class FileReader(Closing):
         indices: a list, tuple, range, array or tensor of integers. An index may occur several
         times. Negative indices count from the end.
 
-        All records are requested at once. Adjacent records are read together, and records in the
-        page cache are read without waiting.
+        All records are requested at once. Adjacent records are read together. Records that are in
+        the page cache are read without waiting for the storage device.
 
         Errors: RecordRangeError for an index out of range; CorruptFileError, TruncatedFileError or
-        FileAccessError for the first record that failed; StateError after `close` (all also
+        FileAccessError for the first record that cannot be read; StateError after `close` (all also
         RuntimeErrors); ArgumentTypeError if an index is not an integer.
         """
         wanted = _index_list(indices)

@@ -48,9 +48,10 @@ def dump(
     A warning is also issued if the folder has other `.ffr` files, for example from an earlier call
     with more files.
 
-    Errors: DumpError (also a RuntimeError), with the traceback of the process that failed (the
-    files of this call are then removed); InvalidArgumentError if the dataset is empty and `nfiles`
-    is above 1; the errors of `FileWriter`.
+    Errors: InvalidArgumentError if the dataset is empty and `nfiles` is above 1; the errors of
+    `FileWriter`; with several files, DumpError (also a RuntimeError) if a process fails. The
+    DumpError contains the traceback of that process, and the files that this call has written are
+    removed.
     """
     items = len(dataset)
     files = whole("nfiles", nfiles, least=1)

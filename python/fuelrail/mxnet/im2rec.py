@@ -93,9 +93,10 @@ def im2rec(
     - max_errors (0.01): the largest allowed number (int) or fraction (float from 0 to 1) of
       unreadable images and lines. Unreadable images and lines are skipped, logged by the logger
       `fuelrail.mxnet.im2rec`, and listed with the reason in `X.rec.errors.jsonl`.
-    - overwrite (False), resume (False), progress (none): as in `fuelrail.pack`. For `resume`, two
-        functions are equal if they have the same name. For each file that already exists with the
-        right contents, `resume` logs a message of level INFO.
+    - overwrite (False), resume (False), progress (none): as in `fuelrail.pack`. `resume` compares
+        the functions in `transforms` only by name, so it does not notice that a function's code has
+        changed. For each file that already exists with the right contents, `resume` logs a message
+        of level INFO.
     - root (the list's folder): the folder that the list's paths are relative to.
 
     Returns: the path of the file, or a list of the paths of all parts if nsplit is above 1 and part
@@ -201,7 +202,7 @@ def _on_pixels(function: PixelFunction) -> Callable[..., tuple[Any, int, int, in
 
 
 def _name_of(item: object) -> str:
-    """Returns a name of a transform or function. All processes give it the same name."""
+    """Returns a name for a transform or function. The name is the same in all processes."""
     name = getattr(item, "__qualname__", None)
     if name is not None:
         return f"{getattr(item, '__module__', '')}.{name}"
@@ -209,8 +210,8 @@ def _name_of(item: object) -> str:
 
 
 def _stages(items: list[Transform | PixelFunction]) -> list[Any]:
-    """Converts `items` to stages: a list for each group of consecutive transforms, and
-    `_on_pixels(function)` for each function.
+    """Converts `items` to a list of stages. Consecutive transforms form one stage, which is a list.
+    Each function is a stage of its own, wrapped by `_on_pixels`.
     """
     stages: list[Any] = []
     for item in items:
@@ -256,7 +257,9 @@ def _size(sides: Sequence[Any]) -> tuple[int, int]:
 def _params(
     given: Mapping[str, Any] | None, without: tuple[str, ...] = (), function: str = "im2rec"
 ) -> Mapping[str, Any]:
-    """Checks the names in `given`, and adds the defaults of all other `dataset_params`."""
+    """Checks the names in `given`. Returns all `dataset_params`: the values in `given`, and the
+    default of each parameter that is not in `given`.
+    """
     if given is None:
         return _DEFAULTS
     if not isinstance(given, Mapping):

@@ -288,10 +288,10 @@ class MXIndexedRecordIO(MXRecordIO):
             self._reader.check_index(len(self.keys), os.fsencode(self.idx_path))
 
     def open(self) -> None:
-        """Like `MXRecordIO.open`, but a reader also reads the index again.
+        """Does the same as `MXRecordIO.open`. A reader also reads its index file again.
 
-        A reader always gets a file and an index that belong together, even while a fuelrail process
-        replaces them, or after such a process was killed (docs/packing.md).
+        The file and the index that a reader opens always belong together, even if a fuelrail
+        process is just replacing them, or was killed while it replaced them (docs/packing.md).
         """
         super().open()
         if self.writable:
@@ -400,8 +400,8 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys, self.idx, self._reader = keys, idx, reader
 
     def _of_key(self, error: Error, idx: Any) -> Error:
-        """Returns a copy of `error` whose text also names the key `idx`, and whose remedy also says
-        to check the index.
+        """Returns a copy of `error` that also names the key `idx`. Except for an IoError, the
+        advice in the error text then begins with checking the index file.
         """
         remedy = error.remedy
         if not isinstance(error, IoError):

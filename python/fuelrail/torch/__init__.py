@@ -34,9 +34,9 @@ class DataLoader(BaseLoader[torch.Tensor]):
     tensors is alive. Forking, spawning and pickling work as with `fuelrail.Loader`. Labels are
     int64 if every sample has one label and all labels are whole numbers, otherwise float32.
 
-    In a distributed job, every process creates the same loader, before or after
-    `init_process_group`. The loader uses the rank and world size that torch.distributed has when
-    the first batch is requested.
+    In a distributed job, create the loader with the same arguments in every process, either before
+    or after the call of `init_process_group`. The loader uses the rank and world size that
+    torch.distributed has when the first batch is requested.
     """
 
     @takes_loader_options({})
@@ -59,8 +59,8 @@ class DataLoader(BaseLoader[torch.Tensor]):
         device: the CUDA device to which batches are copied, such as "cuda:1". "cuda" is the device
             that is current when the loader is created. Batches are copied through page-locked
             memory on a separate stream, before the `batch_transforms` run. If the device has too
-            little memory for a batch, an error is raised, and the iterator's next call tries the
-            same batch again. Default: None, the CPU.
+            little memory for a batch, an error is raised. The next request for a batch then tries
+            the same batch again. Default: None, the CPU.
 
         Errors: those of `fuelrail.Loader`; UnsupportedError if CUDA is needed but not available, or
         if `device` is neither a CUDA device nor the CPU.

@@ -89,8 +89,8 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
     a sample that is read twice in an epoch is cropped in the same way both times.
 
     Worker processes may be forked or spawned. A few workers are enough, because each decodes with
-    several threads. By default, all workers together use as many threads as this process would use
-    without workers. `set_epoch` takes effect in persistent workers, too.
+    several threads. By default, the total number of threads in all workers is the number that the
+    main process would use without workers. `set_epoch` also takes effect in persistent workers.
 
     A subclass may override `__getitem__` to change the result of `super().__getitem__(index)`.
     Samples are then decoded one at a time, so use several worker processes.
@@ -111,8 +111,9 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         processor.
 
         data: a Dataset, or anything that `fuelrail.open` takes.
-        fields: the fields of a sample, in order, as in `fuelrail.torch.DataLoader`, except that
-            `position` is the sample's index in the dataset. Default: image, label.
+        fields: the fields of a sample, in order. The names are those of
+            `fuelrail.torch.DataLoader`, but here the field `position` contains the sample's index
+            in the dataset. Default: image, label.
         memory_format: as in `fuelrail.torch.DataLoader`. Default: torch.contiguous_format.
 
         Errors: those of `fuelrail.torch.DataLoader`.

@@ -23,8 +23,9 @@ class TensorFramework(Framework[torch.Tensor]):
     def __init__(
         self, memory_format: object, pin_memory: object = False, device: object = None
     ) -> None:
-        """The parameters are options of `fuelrail.torch.DataLoader`. Errors: InvalidArgumentError;
-        ArgumentTypeError; UnsupportedError as in `target_device` and `require_cuda`.
+        """The parameters are options of `fuelrail.torch.DataLoader`. Errors: InvalidArgumentError
+        or ArgumentTypeError for an invalid option; the errors of `target_device` and
+        `require_cuda`.
         """
         self._interleaved = choice_of("memory_format", memory_format, _FORMATS) == _FORMATS[1]
         self._pins = truth("pin_memory", pin_memory)
@@ -153,8 +154,8 @@ def require_cuda(option: str) -> None:
 
 
 def _each_tensor(columns: list[Any], function: Any) -> list[Any]:
-    """Applies `function` to every tensor in `columns` and its nested lists. Returns bytes objects
-    unchanged.
+    """Returns a copy of `columns` in which `function` was applied to every tensor, including those
+    in nested lists. Bytes objects are unchanged.
     """
     return [
         _each_tensor(column, function)

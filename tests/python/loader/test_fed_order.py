@@ -218,7 +218,7 @@ def test_an_iterator_is_read_once(tiny_file: pathlib.Path) -> None:
     assert batches(loader) == []
     loader = tiny(tiny_file, 4, sampler=iter(range(90)))
     next(iter(loader))
-    with pytest.raises(fr.StateError, match="already read"):
+    with pytest.raises(fr.StateError, match="already been read"):
         next(iter(loader))
 
 

@@ -60,7 +60,7 @@ def test_files_that_are_not_there(root: pathlib.Path) -> None:
         make(root, "none.rec")
     with pytest.raises(fr.NotFoundError, match=r"none\.rec: no such file .* \(item 2 of 2\)"):
         make(root, f"small.rec;{root}/none.rec")
-    with pytest.raises(fr.NotFoundError, match=r"/no: no such file or directory"):
+    with pytest.raises(fr.NotFoundError, match=r"/no: the folder does not exist"):
         make(root, mean_img=str(root / "no" / "mean.bin"))
     with pytest.raises(fr.NotFoundError, match=r"none\.idx"):
         make(root, path_imgidx=str(root / "none.idx"))
@@ -137,7 +137,7 @@ def test_a_place_where_no_mean_image_can_be_says_so_before_images_are_read(
         content[place] = bytes(place.stop - place.start)
 
     name = damaged(root, spoil)
-    with pytest.raises(fr.NotFoundError, match=r"/no: no such file or directory"):
+    with pytest.raises(fr.NotFoundError, match=r"/no: the folder does not exist"):
         make(root, name, mean_img=str(root / "no" / "mean.bin"))
     with pytest.raises(fr.Error, match=r"bad\.rec: record 0, offset 0: "):
         make(root, name, mean_img=str(root / "mean.bin"))

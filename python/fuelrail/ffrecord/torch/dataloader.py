@@ -240,8 +240,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         When the resumed epoch starts, the random generators (see `state_dict`) are reset to their
         saved states, and persistent workers are restarted. The sampler then draws the skipped
         batches again. If the skipped batches differ from those of the interrupted epoch, the
-        iterator raises OrderError (also a StateError) in place of the first batch. For example,
-        this happens if the sampler uses Python's or NumPy's random generators.
+        iterator raises OrderError (also a StateError) in place of the first batch. The batches can
+        differ if, for example, the sampler uses the random generators of Python or NumPy, which the
+        state does not include.
 
         Errors: InvalidArgumentError if the state is incomplete or has an unsupported version, or if
         the number of batches or the number of random generators has changed.

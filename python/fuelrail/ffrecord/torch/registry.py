@@ -14,8 +14,9 @@ __all__ = ["ReaderRegistry"]
 class ReaderRegistry:
     """A base class that finds the FileReaders in an object's attributes.
 
-    The search includes the items of lists, tuples, sets and dicts, and the attributes of nested
-    ReaderRegistry and PackedFolder objects. It is repeated at each call of `ffreaders`.
+    Each call of `ffreaders` searches the attributes of the object itself, the items of lists,
+    tuples and sets, the values of dicts, and the attributes of nested ReaderRegistry and
+    PackedFolder objects.
     """
 
     def ffreaders(self) -> list[FileReader]:

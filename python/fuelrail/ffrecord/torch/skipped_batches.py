@@ -24,13 +24,14 @@ class Order:
     """Stores, for each i, the CRC-32 of the indices in the first i batches of an epoch."""
 
     def __init__(self, known: bool = True) -> None:
-        """known: whether the sampler has a length. If it has none, `add` records nothing."""
+        """known: whether the length of the sampler is known. If False, `add` stores nothing."""
         self._behind = array.array("I", [0])
         self._known = known
 
     def add(self, batch: Any) -> None:
-        """Adds the CRC-32 of a batch. If `_plain` cannot convert the batch, this batch and all
-        later batches of the epoch are not recorded.
+        """Stores the CRC-32 of the epoch's batches so far, of which `batch` is the last. If
+        `_plain` cannot convert `batch`, nothing is stored for `batch` and for all later batches of
+        the epoch.
         """
         if not self._known:
             return

@@ -225,8 +225,8 @@ def _plain(value: Any) -> Any:
 
 
 def _given(out: Any, made: Any) -> Any:
-    """Returns `out`, or `made` if `out` is None. If `made` is a NumPy array or scalar, returns it
-    as an NDArray.
+    """Returns `out` if it is not None. Otherwise returns `made`, which is converted to an NDArray
+    if it is a NumPy array or scalar.
     """
     if out is not None:
         return out

@@ -25,8 +25,8 @@ def read_decimal(text: str) -> float | None:
     """Parses a decimal as dmlc-core does.
 
     dmlc-core adds float32(integer part) and float32(fraction) in float32, and then multiplies the
-    sum by 10**exponent. The result for "1.8222" is 1.8222001, although the nearest float32 prints
-    as 1.8222.
+    sum by 10**exponent. For example, the result for "1.8222" is 1.8222001, whereas
+    `np.float32("1.8222")` is 1.8222.
 
     Returns None if the text is not a decimal. Returns infinity if the number is too large. Also
     returns infinity for a number that is too close to 0, for example 1e-38, because dmlc-core does

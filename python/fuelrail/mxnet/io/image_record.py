@@ -128,7 +128,8 @@ class _RecordIter(DataIter):
     def getlabel(self) -> NDArray:
         """Returns the labels of the current batch as a float32 array.
 
-        The shape is (batch,) if label_width is 1, and (batch, length of a label row) otherwise.
+        The shape is (batch,) if label_width is 1. Otherwise it is (batch, n), where n is the number
+        of values that the batch has for each image.
         """
         labels = self._current().label
         array: NDArray = (labels or [])[0]
@@ -146,9 +147,10 @@ class _RecordIter(DataIter):
         return self._current().index
 
     def stats(self) -> _core.Stats:
-        """Returns the time, queue depth, bytes and images of each stage, and the slowest stage.
+        """Returns the statistics of each stage (times, queue depth, numbers of bytes and images),
+        and which stage is the slowest.
 
-        `print(iterator.stats())` shows these numbers as a table.
+        `print(iterator.stats())` shows the statistics as a table.
         """
         return self._core.stats()
 

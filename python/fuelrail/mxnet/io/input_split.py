@@ -63,7 +63,7 @@ class InputSplit(Closing):
         num_shuffle_parts: int = 0,
         chunk_size: int = 8 << 20,
     ) -> None:
-        """Finds the files and the start and end of the part.
+        """Finds the files, and determines where the part number `part` starts and ends.
 
         uri: items separated by `;`, for example `item;item?key=value#cachefile`. An item is a file,
             a directory (all its files, sorted by name) or `directory/regex` (the directory's files
@@ -87,7 +87,7 @@ class InputSplit(Closing):
 
         Errors: InvalidArgumentError; ArgumentTypeError; NotFoundError for an item that matches no
         file; UnsupportedError for stdin, s3:// and hdfs://; CorruptError if the size of a RecordIO
-        file is not a multiple of 4, and for an index that does not belong to the files.
+        file is not a multiple of 4, or if the index does not belong to the files.
         """
         index = os.fsencode(file_name("`index_uri`", index_uri)) if index_uri is not None else b""
         self._options: dict[str, Any] = {
@@ -161,7 +161,8 @@ class InputSplit(Closing):
         return self._core.records_of(chunk)
 
     def before_first(self) -> None:
-        """Starts the next pass at the start of the part. With shuffling, the order is new.
+        """Goes back to the start of the part and begins a new pass. If shuffling is on, the new
+        pass has a new order.
 
         May be called at any time.
         """
@@ -180,8 +181,8 @@ class InputSplit(Closing):
     def hint_chunk_size(self, chunk_size: int) -> None:
         """Sets the size in bytes of later chunks. Has no effect for "indexed_recordio".
 
-        The next two chunks may still have the old size, because they are read in advance. A chunk
-        is larger if a single record does not fit.
+        The next two chunks may still have the old size, because they are read in advance. If a
+        single record is larger than `chunk_size`, its chunk is larger, too.
         """
         size = whole("chunk_size", chunk_size, least=1)
         self._core.hint_chunk_size(size)
@@ -266,9 +267,9 @@ class InputSplitShuffle(InputSplit):
     ) -> Self:
         """Creates an InputSplitShuffle, like dmlc's `InputSplitShuffle::Create`.
 
-        type: "text" or "recordio". num_shuffle_parts: the number of sub-parts. shuffle_seed: the
-        seed of the random order in which each pass reads the sub-parts. The other arguments are
-        those of `InputSplit`.
+        type: "text" or "recordio". num_shuffle_parts: the number of sub-parts into which the part
+        is divided. shuffle_seed: the seed of the random order in which each pass reads the
+        sub-parts. The other arguments are those of `InputSplit`.
         """
         count = whole("num_shuffle_parts", num_shuffle_parts, least=1)
         return cls(uri, part, nsplit, type, num_shuffle_parts=count, seed=shuffle_seed)

@@ -173,8 +173,8 @@ def _decimal(name: str, value: Any) -> float:
 
 
 def _number(name: str, value: Any) -> float:
-    """Converts `value` to the nearest float, as MXNet does for the items of a list and for options
-    that may be None.
+    """Converts `value` to a float. Text is converted to the nearest float, unlike in `_decimal`,
+    because MXNet does so for the items of a list and for options that may be None.
     """
     if isinstance(value, bool):
         return float(value)

@@ -32,11 +32,11 @@ class ThreadedIter(Closing, Generic[T]):
     >>> once, again
     ([0, 1, 2], [0, 1, 2])
 
-    If the producer raises an exception, the earlier items are returned first, and then the iterator
-    raises the exception. Threads may share the iterator. It may be rewound, closed and deleted at
-    any time. `close` waits until the producer has finished its current item. The thread is a
-    daemon, so Python does not wait for it at exit. After `close`, and in a forked child, every
-    method except `close` raises StateError.
+    If the producer raises an exception, the iterator first returns the items that were produced
+    earlier, and then raises the exception. Several threads may use the same iterator. It may be
+    rewound, closed and deleted at any time. `close` waits until the producer has finished its
+    current item. The thread that prepares the items is a daemon, so Python does not wait for it at
+    exit. After `close`, and in a forked child, every method except `close` raises StateError.
     """
 
     @suggests_options
@@ -91,7 +91,8 @@ class ThreadedIter(Closing, Generic[T]):
 
         Errors: UnsupportedError if the producer cannot be rewound; StateError in a forked child and
         after `close`; any exception of the function that was passed to the constructor as
-        `before_first`. Later calls of `next` raise this exception again.
+        `before_first`. After an exception of this function, later calls of `next` raise the same
+        exception.
         """
         self._shared.rewind()
 

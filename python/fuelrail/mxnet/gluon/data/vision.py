@@ -24,10 +24,10 @@ __all__ = ["ImageRecordDataset"]
 class ImageRecordDataset(RecordFileDataset):
     """The images and labels of a record file that has an index.
 
-    An item is (image, label). The image is rotated or flipped according to its EXIF tag. It is a
-    uint8 NumPy array (in Gluon, an MXNet array) of shape (height, width, 3) in RGB order, or of
-    shape (height, width, 1) if `flag` is 0. The label is a float, or a float32 array if the record
-    has several labels.
+    An item is (image, label). The image is a uint8 NumPy array of shape (height, width, 3) in RGB
+    order, or of shape (height, width, 1) if `flag` is 0. (MXNet returns an MXNet array.) The image
+    is rotated or flipped as its EXIF orientation requires. The label is a float, or a float32 array
+    if the record has several labels.
     """
 
     def __init__(
