@@ -25,7 +25,7 @@ def suggest(given: str, known: Sequence[str]) -> str:
 
 def process_ends() -> None:
     """
-    Called when the process exits. From then on, all loaders together wait one timeout for hanging storage, instead of one timeout each.
+    Called when the process exits. From this call on, the wait for hanging storage ends after one timeout for all loaders together, instead of one timeout for each loader.
     """
 
 def default_threads() -> int:
@@ -88,7 +88,7 @@ class Record:
 
     def value(self, field: str) -> Any:
         """
-        Returns the value of a field: bytes for an encoded image or raw bytes, a number for a scalar, and otherwise an Array.
+        Returns the value of a field. The value is a bytes object if the field is an encoded image or raw bytes, a number if it is a scalar, and otherwise an Array.
         """
 
     @property
@@ -267,7 +267,7 @@ class BadRecord:
     @property
     def position(self) -> int:
         """
-        Position of the sample in the order of the epoch `epoch`, counted from 0 over all ranks.
+        Position of the sample among the samples of all ranks in the epoch `epoch`, counted from 0.
         """
 
     @property
@@ -276,7 +276,9 @@ class BadRecord:
 
     @property
     def error(self) -> str:
-        """Text of the first error, which includes the file and the record."""
+        """
+        Text of the first error that this sample caused. The text names the file and the record.
+        """
 
     def __repr__(self) -> str: ...
 
@@ -354,7 +356,7 @@ class Stats:
     @property
     def reads_at_once(self) -> int:
         """
-        Current limit on simultaneous reads by threads. The limit grows if storage is slow. io_uring has a separate limit.
+        The number of reads that the read threads may currently run at the same time. This limit grows if storage is slow. It does not apply to io_uring, which has its own limit.
         """
 
     @property
@@ -395,7 +397,7 @@ class Loader:
 
     def reshard(self, rank: int, world_size: int) -> None:
         """
-        Changes the rank and the world size, starting with the next batch. Discards the batches that were passed to `feed`. If batches were discarded, the number that `feeds` returns increases.
+        Changes the rank and the world size for the next batch and all later batches. Discards the batches that were passed to `feed`, as described at `feeds`.
         """
 
     def at_end(self) -> bool:
@@ -430,12 +432,12 @@ class Loader:
 
     def feeds(self) -> int:
         """
-        Returns a number that increases each time the core discards the batches passed to `feed`. If it has increased since the last call, the caller must pass these batches again, starting at the position that `progress` returns.
+        Returns a number that increases each time the core discards the batches passed to `feed`. After an increase, the caller must call `feed` again for all batches from the position that `progress` returns.
         """
 
     def reserve(self, rows: int) -> None:
         """
-        Allows batches of up to `rows` rows. Discards the batches that were passed to `feed`, and increases the number that `feeds` returns.
+        Allows batches of up to `rows` rows. The core then discards the batches that were passed to `feed`, so the caller must pass them again, as described at `feeds`.
         """
 
     def progress(self) -> tuple[int, int]:
