@@ -126,9 +126,10 @@ void bind_base(nb::module_& module) {
   module.def("suggest", &suggest, nb::arg("given"), nb::arg("known"),
              "Returns a hint for an unknown name: the most similar known name, or all known names "
              "if none is similar.");
-  module.def("process_ends", &process_ends,
-             "Called when the process exits. From this call on, the wait for hanging storage ends "
-             "after one timeout for all loaders together, instead of one timeout for each loader.");
+  module.def(
+      "process_ends", &process_ends,
+      "Called when the process exits. From this call on, all loaders share one timeout while they "
+      "wait for storage that does not respond, instead of one timeout for each loader.");
   module.def("default_threads", &default_threads,
              "Returns the default number of a loader's threads.");
 }

@@ -93,8 +93,8 @@ void raise_own(const pack::StepsError& error) {
   } catch (...) {
   }
   if (own == nullptr) return;
-  const nb::object note =
-      printable("raised by a pixel function for the image " + error.detail().path);
+  const nb::object note = printable(
+      "raised by a function in the list of transforms for the image " + error.detail().path);
   try {
     if (nb::hasattr(*own, "add_note")) {
       call_python(own->attr("add_note"), nb::make_tuple(note));

@@ -25,7 +25,7 @@ def suggest(given: str, known: Sequence[str]) -> str:
 
 def process_ends() -> None:
     """
-    Called when the process exits. From this call on, the wait for hanging storage ends after one timeout for all loaders together, instead of one timeout for each loader.
+    Called when the process exits. From this call on, all loaders share one timeout while they wait for storage that does not respond, instead of one timeout for each loader.
     """
 
 def default_threads() -> int:

@@ -131,8 +131,8 @@ class FedOrder:
             return said if state is None else {**said, "state": state}
 
     def done(self, core: _core.Loader) -> int:
-        """Returns how many batches of the current epoch were returned or failed to load. The next
-        epoch becomes the current one when `take` returns False.
+        """Returns how many batches of the current epoch were returned or failed to load. When
+        `take` returns False, the next epoch becomes the current epoch.
         """
         with self._own_lock():
             if core.feeds() != self._feeds:

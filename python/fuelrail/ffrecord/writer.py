@@ -19,7 +19,9 @@ _PIECE_BYTES = 8 << 20
 
 
 class _BinaryFile(Protocol):
-    """A file opened for reading bytes, buffered or not."""
+    """A source file for `write_file`: a file object, buffered or not, that was opened for reading
+    in binary mode.
+    """
 
     def readinto(self, buffer: Any, /) -> int | None: ...
 
@@ -110,7 +112,7 @@ class FileWriter(Closing):
         if not hasattr(file, "readinto"):
             raise ArgumentTypeError(
                 "`file` has the wrong type",
-                expected="a file opened for reading bytes",
+                expected="a file opened for reading in binary mode",
                 found=typed(file),
                 remedy='Pass `open(name, "rb")`',
             )
@@ -131,7 +133,7 @@ class FileWriter(Closing):
             raise
 
     def close(self) -> None:
-        """Completes the file, which then appears under its name. Further calls do nothing.
+        """Completes the file. Only then does it appear under its name. Further calls do nothing.
 
         Errors: StateError (also a RuntimeError) if fewer than `n` records were written; the
         missing records can still be written. FileAccessError if the file cannot be written; the

@@ -191,7 +191,7 @@ def _on_pixels(function: PixelFunction) -> Callable[..., tuple[Any, int, int, in
         made = np.asarray(function(flat.reshape(height, width, channels)))
         if made.dtype != np.uint8 or made.ndim not in (2, 3):
             raise ArgumentTypeError(
-                "a pixel function returned an invalid image",
+                "a function in the list of transforms returned an invalid image",
                 expected="a uint8 array (height, width, channels)",
                 found=f"{made.dtype} {made.shape}",
             )

@@ -258,9 +258,9 @@ class MXIndexedRecordIO(MXRecordIO):
     b'record_3'
     >>> record.close()
 
-    The attribute `idx` is a dict from each key to the byte offset of its record, or of its last
-    record if the key is repeated. The attribute `keys` is a list of all keys in the order of the
-    index, including repeated keys.
+    The attribute `idx` is a dict that maps each key to the byte offset of its record. If a key is
+    repeated, the offset is that of its last record. The attribute `keys` is a list of all keys in
+    the order of the index, including repeated keys.
     """
 
     def __init__(
@@ -290,8 +290,8 @@ class MXIndexedRecordIO(MXRecordIO):
     def open(self) -> None:
         """Does the same as `MXRecordIO.open`. A reader also reads its index file again.
 
-        The file and the index that a reader opens always belong together, even if a fuelrail
-        process is just replacing them, or was killed while it replaced them (docs/packing.md).
+        A reader always opens a file and an index that belong together, even if a fuelrail process
+        is replacing them at that moment, or was killed while replacing them (docs/packing.md).
         """
         super().open()
         if self.writable:
@@ -365,7 +365,7 @@ class MXIndexedRecordIO(MXRecordIO):
             path=self.idx_path,
             expected=f"one of the keys in the index (count: {len(self.idx)})",
             found=typed(idx),
-            remedy="Use a key from the attribute `keys`. A key of another type is not found",
+            remedy="Use a key from the attribute `keys`, with the same type: '5' is not 5",
         )
 
     def _begin_reading(self) -> None:

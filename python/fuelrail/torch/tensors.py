@@ -139,7 +139,7 @@ def target_device(device: object) -> torch.device | None:
 
 
 def require_cuda(option: str) -> None:
-    """Raises an UnsupportedError that names `option` if CUDA is not available."""
+    """If CUDA is not available, raises an UnsupportedError that names `option`."""
     if torch.cuda.is_available():
         return
     built = torch.version.cuda is not None

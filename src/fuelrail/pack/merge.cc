@@ -173,7 +173,7 @@ class Merger {
       throw UnsupportedError(
           "the sidecar has a section that cannot be merged",
           {.path = source,
-           .expected = "only class names, keys and data that can be rebuilt from the record file",
+           .expected = "class names, keys, or a section that can be rebuilt from the record file",
            .found = "a section with other data"});
     }
     if (first) {

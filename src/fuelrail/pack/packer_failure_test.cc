@@ -162,7 +162,7 @@ TEST_F(Packer, a_function_that_throws_ends_the_job_at_the_first_image_in_order) 
     FAIL();
   } catch (const StepsError& error) {
     EXPECT_EQ(error.detail().path, photo("ant/2.jpg"));
-    EXPECT_THAT(error.what(), HasSubstr("a pixel function failed: found mine"));
+    EXPECT_THAT(error.what(), HasSubstr("a function in the list of transforms failed: found mine"));
     EXPECT_THROW(std::rethrow_exception(error.cause()), std::length_error);
   }
   EXPECT_THAT(names_in(out()), IsEmpty());

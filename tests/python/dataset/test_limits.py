@@ -60,8 +60,8 @@ def bmp(height: int, width: int) -> bytes:
 
 BAD = {
     "scans": (jpeg(SIDE, 490), "contain too many blocks"),
-    "jpeg": (jpeg(SIDE, 0)[:300], "each of 2765569 blocks takes at least 1 bit"),
-    "png": (png(SIDE, SIDE), "a compressed byte expands to at most 1032"),
+    "jpeg": (jpeg(SIDE, 0)[:300], "2765569 blocks of at least 1 bit each"),
+    "png": (png(SIDE, SIDE), "each compressed byte gives at most 1032"),
     "bmp": (bmp(-SIDE, SIDE), "expected at least 530670054 bytes"),
     "side": (png(1, 65536), "a height and width of at most 65535 pixels"),
     "pixels": (png(60000, 60000), "max_pixels"),

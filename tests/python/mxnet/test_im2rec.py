@@ -355,7 +355,11 @@ def test_what_was_made_before_a_function_failed_is_gone_on_with(
     [
         (lambda image: image.astype(float), TypeError, r"expected a uint8 array .*found float64"),
         (lambda image: None, TypeError, "found object"),
-        (lambda image: image[:0], ValueError, r"a\.png: a pixel function returned an inv"),
+        (
+            lambda image: image[:0],
+            ValueError,
+            r"a\.png: a function in the list of transforms returned an inv",
+        ),
     ],
 )
 def test_a_function_that_gives_no_image_ends_the_packing(

@@ -202,11 +202,11 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def state_dict(self) -> dict[str, Any]:
         """Returns a state from which `load_state_dict` can resume.
 
-        The state includes the number of batches that this epoch has skipped or returned, and the
-        states of the random generators at the start of the epoch. These generators are the loader's
-        `generator` and the sampler's `generator`. If either generator is missing, the state of
-        torch's global CPU generator is saved instead. The state also includes the `epoch` of a
-        sampler that has `set_epoch`, such as torch's DistributedSampler.
+        The state includes the number of batches that the loader has skipped or returned in this
+        epoch, and the states of the random generators at the start of the epoch. These generators
+        are the loader's `generator` and the sampler's `generator`. If either generator is missing,
+        the state of torch's global CPU generator is saved instead. The state also includes the
+        `epoch` of a sampler that has `set_epoch`, such as torch's DistributedSampler.
 
         Errors: StepError if the loader was created with `skippable=False`. StepError in the middle
         of an epoch if the loader has worker processes and `in_order=False`. TypeError if the
@@ -363,8 +363,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
 
 def _draws(sampler: Any) -> bool:
-    """Returns whether `sampler` may draw from a random generator that is not seeded again for each
-    epoch.
+    """Returns True unless the order of `sampler` is known not to depend on a random generator whose
+    state continues from epoch to epoch.
     """
     steady = (
         torch.utils.data.SequentialSampler,

@@ -29,9 +29,8 @@ class Order:
         self._known = known
 
     def add(self, batch: Any) -> None:
-        """Stores the CRC-32 of the epoch's batches so far, of which `batch` is the last. If
-        `_plain` cannot convert `batch`, nothing is stored for `batch` and for all later batches of
-        the epoch.
+        """Stores the CRC-32 of the epoch's batches up to and including `batch`. If `_plain` cannot
+        convert `batch`, nothing is stored for it or for any later batch of the epoch.
         """
         if not self._known:
             return

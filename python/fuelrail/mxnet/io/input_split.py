@@ -244,8 +244,8 @@ class InputSplit(Closing):
 
 
 class InputSplitShuffle(InputSplit):
-    """An InputSplit that divides its part into sub-parts and reads these in a new random order in
-    every pass.
+    """An InputSplit that reads its part of the files in random order: it divides the part into
+    sub-parts, and shuffles the sub-parts again for every pass.
 
     >>> from fuelrail.mxnet.io import InputSplitShuffle
     >>> split = InputSplitShuffle.create("train.rec", 0, 4, "recordio", 16, shuffle_seed=7)

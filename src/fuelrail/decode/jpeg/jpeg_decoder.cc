@@ -418,9 +418,8 @@ class JpegDecoder final : public Decoder {
     throw TruncatedError(
         fmt::format("the JPEG ends at byte {} of the image, before the end of the requested rows",
                     job.encoded.bytes.size()),
-        {.expected =
-             fmt::format("at least {} bytes, because each of {} blocks takes at least 1 bit",
-                         blocks / 8, blocks)});
+        {.expected = fmt::format("at least {} bytes ({} blocks of at least 1 bit each)", blocks / 8,
+                                 blocks)});
   }
 
   // Limits the scans of a progressive JPEG; a sequential JPEG has bits for each block of each scan.

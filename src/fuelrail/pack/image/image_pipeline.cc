@@ -54,7 +54,7 @@ void check_result(const OwnedPixels& made) {
   const bool known = made.channels == 1 || made.channels == 3 || made.channels == 4;
   if (known && made.size.height > 0 && made.size.width > 0 && made.pixels.size() == bytes) return;
   throw StepsError(InvalidArgumentError(
-      "a pixel function returned an invalid image",
+      "a function in the list of transforms returned an invalid image",
       {.expected = "a non-empty image with 1, 3 or 4 channels, and height x width x channels bytes",
        .found =
            fmt::format("{} x {} x {} (height x width x channels) and {} bytes", made.size.height,
@@ -62,7 +62,7 @@ void check_result(const OwnedPixels& made) {
 }
 
 void call_function(const PixelFunction& function, ConstImageView from, OwnedPixels& to) {
-  constexpr const char* kFailure = "a pixel function failed";
+  constexpr const char* kFailure = "a function in the list of transforms failed";
   try {
     function(from, to);
   } catch (const std::exception& error) {
