@@ -42,7 +42,9 @@ inline void require_valid(const DecodeJob& job) {
   require_described_format(job.encoded);
   const bool scales = job.eighths == 1 || job.eighths == 2 || job.eighths == 4;
   if (job.eighths != 8 && !(scales && job.info.format == &kJpegFormat)) {
-    throw InvalidArgumentError("only a JPEG can be decoded at 1/8, 1/4 or 1/2 of its size");
+    throw InvalidArgumentError("the decoding scale is invalid for the image format",
+                               {.expected = "8/8 or, for a JPEG, 1/8, 2/8 or 4/8",
+                                .found = std::to_string(job.eighths) + "/8"});
   }
   if (job.box.height <= 0 || job.box.width <= 0 ||
       !job.box.inside(at_eighths(job.info.stored, job.eighths))) {

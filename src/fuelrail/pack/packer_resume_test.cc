@@ -251,7 +251,7 @@ TEST_F(ResumedPacker, what_another_job_has_left_stays_where_an_output_is_there) 
   for (const bool resume : {true, false}) {
     other.resume = resume;
     EXPECT_THAT(refusal<IoError>(photos(), out("x.rec"), other),
-                HasSubstr("x.part000.rec: the output and an unfinished file for it already exist"));
+                AllOf(HasSubstr("x.part000.rec: the output"), HasSubstr("already exist")));
     EXPECT_TRUE(outputs() == left) << resume;
   }
   std::vector<std::string> said;
