@@ -18,6 +18,7 @@
 namespace fuelrail::pack {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
