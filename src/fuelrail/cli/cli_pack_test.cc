@@ -128,7 +128,7 @@ TEST_F(CliPack, an_error_says_what_was_expected_and_what_to_do) {
         "the list's paths are not relative to " + directory_ / "lists", "--root"}},
       {{"pack", photos(), out("none/x.rec")},
        3,
-       {out("none") + ": no such file or directory: expected an existing folder",
+       {out("none") + ": the folder does not exist. Create the folder first",
         "Create the folder first"}},
   };
   for (const Case& wrong : cases) {

@@ -104,13 +104,15 @@ TEST_F(LoaderOrder, state_of_another_order_is_refused_by_name) {
   other_window.order.shuffle = Shuffle::window(3, 4);
   std::vector<double> changed = some_weights();
   changed[1] = 9;
-  EXPECT_THAT(refusal(full, window), HasSubstr("'shuffle' differs: expected window(3, 2), found "
-                                               "full"));
+  EXPECT_THAT(refusal(full, window),
+              HasSubstr("'shuffle' differs from the loader's: expected window(3, 2), found "
+                        "full"));
   EXPECT_THAT(refusal(other_window, window), HasSubstr("found window(3, 4)"));
   EXPECT_THAT(refusal(full, weighted(0)), HasSubstr("'dataset' differs"));
   EXPECT_THAT(refusal(weighted(0, changed), weighted(0)), HasSubstr("'dataset' differs"));
-  EXPECT_THAT(refusal(weighted(40), weighted(30)),
-              HasSubstr("'shuffle' differs: expected weights(30), found weights(40)"));
+  EXPECT_THAT(
+      refusal(weighted(40), weighted(30)),
+      HasSubstr("'shuffle' differs from the loader's: expected weights(30), found weights(40)"));
   EXPECT_EQ(refusal(weighted(kRecords), weighted(0)), "accepted");
 }
 

@@ -363,13 +363,13 @@ TEST_F(Convert, an_image_that_needs_its_files_description_is_not_stored_as_it_is
   write_file(out("a.box"), "");
   const std::string error = testing::refusal_of<UnsupportedError>(
       [&] { convert(out("a.box"), out("a.rec"), {}, {.schema = "boxes"}); });
-  EXPECT_THAT(error, AllOf(StartsWith(out("a.box") +
-                                      ": record 0: a record can store only the image's bytes"),
-                           HasSubstr("found Invented. Convert the image to JPEG")));
+  EXPECT_THAT(error,
+              AllOf(StartsWith(out("a.box") + ": record 0: the image cannot be stored in a record"),
+                    HasSubstr("found Invented. Convert the image to JPEG")));
   const auto source = source_of_images(described_image("memory://x.box", {}));
   const ImageSteps as_it_is = image_steps({});
   EXPECT_THAT(ImageReader(*source, as_it_is, false).read(0).failure,
-              StartsWith("a record can store only the image's bytes"));
+              StartsWith("the image cannot be stored in a record"));
   const ImageSteps resized = image_steps({.images = StoredImages{.resize = 2}});
   EXPECT_EQ(ImageReader(*source, resized, false).read(0).failure, "");
 }

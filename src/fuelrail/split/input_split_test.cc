@@ -295,7 +295,7 @@ TEST(InputSplit, index_of_other_data_is_refused) {
     write_file(indexed.options.index_uri, index);
     return refusal_of<CorruptError>([&] { indexed.open(); });
   };
-  EXPECT_THAT(refused(""), HasSubstr("expected one entry for each record"));
+  EXPECT_THAT(refused(""), HasSubstr("expected an entry for each record, found an empty index"));
   EXPECT_THAT(refused("0\t12\n"), HasSubstr("expected an entry with offset 0, found 12 as"));
   EXPECT_THAT(refused("0\t0\n1\t12\n2\t12\n"),
               HasSubstr("expected a different offset in each entry, found 12"));

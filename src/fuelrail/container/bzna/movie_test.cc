@@ -54,7 +54,7 @@ std::vector<std::pair<uint64_t, uint64_t>> places(const std::string& tables,
   return found;
 }
 
-std::string refused(const std::string& tables) {
+std::string tables_refused(const std::string& tables) {
   return refusal_of<CorruptError>([&] { places(tables); });
 }
 
@@ -152,39 +152,42 @@ TEST(SampleTable, samples_of_one_chunk_follow_each_other) {
 
 TEST(SampleTable, a_table_that_contradicts_its_count_is_an_error) {
   const std::string good_sizes = stsz({1});
-  EXPECT_THAT(refused(full_mp4_box("stsz", be32(0) + be32(UINT32_MAX)) + stsc() + stco({1})),
+  EXPECT_THAT(tables_refused(full_mp4_box("stsz", be32(0) + be32(UINT32_MAX)) + stsc() + stco({1})),
               HasSubstr("the box moov/trak/mdia/minf/stbl/stsz does not have the length that its "
                         "number of entries requires: expected 17179869180 bytes for 4294967295 "
                         "entries, found 0"));
-  EXPECT_THAT(refused(good_sizes + stsc() + full_mp4_box("stco", be32(2) + be32(1))),
+  EXPECT_THAT(tables_refused(good_sizes + stsc() + full_mp4_box("stco", be32(2) + be32(1))),
               HasSubstr("stco does not have the length"));
-  EXPECT_THAT(refused(good_sizes + stsc() + full_mp4_box("stco", be32(1) + be64(1))),
+  EXPECT_THAT(tables_refused(good_sizes + stsc() + full_mp4_box("stco", be32(1) + be64(1))),
               HasSubstr("stco does not have the length"));
-  EXPECT_THAT(refused(good_sizes + full_mp4_box("stsc", be32(1) + be32(1)) + stco({1})),
+  EXPECT_THAT(tables_refused(good_sizes + full_mp4_box("stsc", be32(1) + be32(1)) + stco({1})),
               HasSubstr("stsc does not have the length"));
-  EXPECT_THAT(refused(full_mp4_box("stsz", be32(0)) + stsc() + stco({1})),
+  EXPECT_THAT(tables_refused(full_mp4_box("stsz", be32(0)) + stsc() + stco({1})),
               HasSubstr("stsz is too short"));
 }
 
 TEST(SampleTable, runs_that_contradict_the_other_tables_are_an_error) {
   const std::string tables = stsz({1, 1, 1}) + stco({1, 2, 3});
-  EXPECT_THAT(refused(tables + stsc({{1, 2}})),
+  EXPECT_THAT(tables_refused(tables + stsc({{1, 2}})),
               HasSubstr("stsc contradicts the number of samples: expected 3 samples, as in stsz, "
                         "found 6 samples in 3 chunks"));
-  EXPECT_THAT(refused(tables + stsc({})), HasSubstr("found 0 samples in 3 chunks"));
-  EXPECT_THAT(refused(tables + stsc({{2, 1}})), HasSubstr("stsc has an invalid entry"));
-  EXPECT_THAT(refused(tables + stsc({{1, 0}})), HasSubstr("stsc has an invalid entry"));
-  EXPECT_THAT(refused(tables + stsc({{1, 1}, {1, 1}})), HasSubstr("stsc has an invalid entry"));
-  EXPECT_THAT(refused(tables + stsc({{1, 1}, {4, 1}})), HasSubstr("found chunk 4 and 1 samples"));
-  EXPECT_THAT(refused(stsz_of_equal(1, UINT32_MAX) + stco({1}) + stsc({{1, UINT32_MAX}})),
+  EXPECT_THAT(tables_refused(tables + stsc({})), HasSubstr("found 0 samples in 3 chunks"));
+  EXPECT_THAT(tables_refused(tables + stsc({{2, 1}})), HasSubstr("stsc has an invalid entry"));
+  EXPECT_THAT(tables_refused(tables + stsc({{1, 0}})), HasSubstr("stsc has an invalid entry"));
+  EXPECT_THAT(tables_refused(tables + stsc({{1, 1}, {1, 1}})),
+              HasSubstr("stsc has an invalid entry"));
+  EXPECT_THAT(tables_refused(tables + stsc({{1, 1}, {4, 1}})),
+              HasSubstr("found chunk 4 and 1 samples"));
+  EXPECT_THAT(tables_refused(stsz_of_equal(1, UINT32_MAX) + stco({1}) + stsc({{1, UINT32_MAX}})),
               HasSubstr("has a sample outside the file"));
 }
 
 TEST(SampleTable, a_sample_outside_the_file_is_an_error) {
-  EXPECT_THAT(refused(stsz({1}) + stsc() + stco({100'000})),
+  EXPECT_THAT(tables_refused(stsz({1}) + stsc() + stco({100'000})),
               HasSubstr("stbl has a sample outside the file"));
-  EXPECT_THAT(refused(stsz({1}) + stsc() + co64({UINT64_MAX})), HasSubstr("outside the file"));
-  EXPECT_THAT(refused(stsz({UINT32_MAX, 1}) + stsc({{1, 2}}) + co64({UINT64_MAX})),
+  EXPECT_THAT(tables_refused(stsz({1}) + stsc() + co64({UINT64_MAX})),
+              HasSubstr("outside the file"));
+  EXPECT_THAT(tables_refused(stsz({UINT32_MAX, 1}) + stsc({{1, 2}}) + co64({UINT64_MAX})),
               HasSubstr("outside the file"));
 }
 
