@@ -49,7 +49,7 @@ OptionValue option_value(const OptionRule& rule, nb::handle value) {
   if (nb::isinstance<nb::str>(value)) return fs_name(value);
   if (rule.kind == "ints" || rule.kind == "shape") {
     std::vector<int64_t> numbers;
-    if (!nb::try_cast(value, numbers)) rule.refuse(shown(value), false);
+    if (!nb::try_cast(value, numbers)) rule.refuse(shown(value));
     return numbers;
   }
   return nb::cast<std::vector<double>>(value);

@@ -364,13 +364,15 @@ def open(
     <fuelrail.Dataset: 8 samples of image, label; 2 classes; train.rec>
 
     source: one of the following, or a Python list of several, which are concatenated in that order:
-        - A RecordIO file (`.rec`) or an FFRecord file (`.ffr`). - A folder of `.ffr` files, which
-        are concatenated in the order of their names. - A folder with one sub-folder for each class.
-        The sub-folders are numbered from 0 in the code-point order of their names. An image's label
-        is the number of its sub-folder. - A list of images: a `.lst` file with lines of the form id
-        TAB label TAB path, or a `.csv` or `.tsv` file with the column names in its first row. The
-        columns `path` and `label` are required. Labels are either all numbers or all class names. -
-        A Dataset. In a folder, names that start with a dot are skipped.
+        - A RecordIO file (`.rec`) or an FFRecord file (`.ffr`).
+        - A folder of `.ffr` files, which are concatenated in the order of their names.
+        - A folder with one sub-folder for each class. The sub-folders are numbered from 0 in the
+          code-point order of their names. An image's label is the number of its sub-folder.
+        - A list of images: a `.lst` file with lines of the form id TAB label TAB path, or a `.csv`
+          or `.tsv` file with the column names in its first row. The columns `path` and `label` are
+          required. Labels are either all numbers or all class names.
+        - A Dataset.
+        In a folder, names that start with a dot are skipped.
     schema: how to interpret the records, if the format allows more than one way. "class_folders" is
         for a `.ffr` file that `fuelrail.ffrecord.pack_folder` wrote from a folder with one
         sub-folder for each class. The samples then have an image and a label, as in the folder

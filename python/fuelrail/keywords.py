@@ -66,24 +66,27 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
         After an epoch without samples, the sampler is not read again.
     batch_sampler: like `sampler`, but an iterable of lists of indices, such as a torch
         BatchSampler. Each list is a batch. The lists may differ in length.
-    fields: the names of a batch's columns, in order and without repetitions: image: the decoded
-        images. The shape is (batch, 3, height, width) for layout="NCHW", and (batch, height, width,
-        3) for layout="NHWC". If the transforms do not give all images the same size, the column is
-        a list of arrays without the dimension `batch`. encoded: the images as stored (JPEG, PNG,
-        ...), as a list of bytes objects. label: int64 of shape (batch,) if every sample has one
-        label and all labels are whole numbers. Otherwise float32, of shape (batch,) if every sample
-        has one label, and of shape (batch, n) if every sample has n labels. If samples differ in
-        the number of labels, the column is a list with one float32 array of labels for each sample.
+    fields: the names of a batch's columns, in order and without repetitions:
+        image: the decoded images. The shape is (batch, 3, height, width) for layout="NCHW", and
+            (batch, height, width, 3) for layout="NHWC". If the transforms do not give all images
+            the same size, the column is a list of arrays without the dimension `batch`.
+        encoded: the images as stored (JPEG, PNG, ...), as a list of bytes objects.
+        label: int64 of shape (batch,) if every sample has one label and all labels are whole
+            numbers. Otherwise float32, of shape (batch,) if every sample has one label, and of
+            shape (batch, n) if every sample has n labels. If samples differ in the number of
+            labels, the column is a list with one float32 array of labels for each sample.
         index: the sample's index in the dataset, as in `dataset[index]`. int64 of shape (batch,).
         id: the id stored with the record, as in `Sample.id`. Several records may have the same id,
-        and the id may differ from the index. int64 of shape (batch,). position: the sample's place
-        in the epoch, counted over all ranks. With `sampler` or `batch_sampler`, the n-th sample of
-        a rank has the position n * world_size + rank, where n starts at 0. int64 of shape (batch,).
-        valid: False for the rows that last_batch="pad" adds. bool of shape (batch,). substituted:
-        True for the rows in which on_error="skip" replaced a bad sample. bool of shape (batch,).
-        any other name: the dataset's field of this name. Raw bytes are returned as a list of bytes
-        objects. Default: ("image", "label"). A dict renames the columns: {"x": "image", "y":
-        "label"}.
+            and the id may differ from the index. int64 of shape (batch,).
+        position: the sample's place in the epoch, counted over all ranks. With `sampler` or
+            `batch_sampler`, the n-th sample of a rank has the position n * world_size + rank, where
+            n starts at 0. int64 of shape (batch,).
+        valid: False for the rows that last_batch="pad" adds. bool of shape (batch,).
+        substituted: True for the rows in which on_error="skip" replaced a bad sample. bool of shape
+            (batch,).
+        any other name: the dataset's field of this name. Raw bytes are returned as a list of
+            bytes objects.
+        Default: ("image", "label"). A dict renames the columns: {"x": "image", "y": "label"}.
     as_dict: True returns each batch as a dict from column names to columns. False returns a tuple.
         If `fields` is a dict, each batch is always a dict. Default: False.
     batch_transforms: a list of functions that change a batch, which is a tuple or a dict. The
@@ -94,13 +97,15 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
         can continue with the next batch. Default: None.
     rank, world_size: the number of this process, in [0, world_size), and the number of processes.
         At each step, each process gets its own batch of `batch_size` samples. Default: the first of
-        these pairs that is available: - the rank and world size of torch.distributed, if
-        torch.distributed is initialised; - the environment variables RANK and WORLD_SIZE, which
-        torchrun sets; - SLURM_PROCID and SLURM_STEP_NUM_TASKS, in a step that srun started; - 0 and
-        1. The loader looks up the default whenever `len`, the state or the first batch is
-        requested, so the loader may be created before `init_process_group`. After the first batch,
-        the rank and world size stay the same. A FuelrailWarning is issued if a lookup changes a
-        value that the program has already read from `len`, `batches_left`, `batches_done` or
+        these pairs that is available:
+        - the rank and world size of torch.distributed, if torch.distributed is initialised;
+        - the environment variables RANK and WORLD_SIZE, which torchrun sets;
+        - SLURM_PROCID and SLURM_STEP_NUM_TASKS, in a step that srun started;
+        - 0 and 1.
+        The loader looks up the default whenever `len`, the state or the first batch is requested,
+        so the loader may be created before `init_process_group`. After the first batch, the rank
+        and world size stay the same. A FuelrailWarning is issued if a lookup changes a value that
+        the program has already read from `len`, `batches_left`, `batches_done` or
         `global_batch_size`. Each process issues a FuelrailWarning once if the rank and world size
         come from SLURM's variables, or if the process gets all samples although environment
         variables suggest that several processes run.

@@ -289,9 +289,9 @@ class VerticalFlip(Transform):
 class ColorJitter(Transform):
     """Changes brightness, contrast, saturation and hue by random factors, in random order.
 
-    brightness, contrast, saturation: (min, max) of the factor, or a number x for (max(0, 1 - x), 1
-    + x). hue: (min, max) of the shift, within [-0.5, 0.5] turns of the colour circle, or a number x
-    for (-x, x). If an argument is 0, its property is not changed.
+    brightness, contrast, saturation: (min, max) of the factor, or a number x for
+    (max(0, 1 - x), 1 + x). hue: (min, max) of the shift, within [-0.5, 0.5] turns of the colour
+    circle, or a number x for (-x, x). If an argument is 0, its property is not changed.
 
     The formulas are those of torchvision.transforms.functional on uint8 tensors. Every operation is
     rounded to float32. Results are clamped to [0, 255] and truncated. Brightness: factor * x.

@@ -85,7 +85,7 @@ def im2rec(
       Each part has consecutive images, and the sizes of the parts differ by at most one image.
       `fuelrail.merge` joins the parts.
     - part (all parts): the number of one part, counted from 0. Only this part is written, so that
-        several machines can share the work.
+      several machines can share the work.
 
     The proposal's image settings are listed at the end of this text. Boolean settings also accept 0
     and 1, and `resize` also accepts [width, height]. fuelrail adds these `dataset_params`:
@@ -94,9 +94,9 @@ def im2rec(
       unreadable images and lines. Unreadable images and lines are skipped, logged by the logger
       `fuelrail.mxnet.im2rec`, and listed with the reason in `X.rec.errors.jsonl`.
     - overwrite (False), resume (False), progress (none): as in `fuelrail.pack`. `resume` compares
-        the functions in `transforms` only by name, so it does not notice that a function's code has
-        changed. For each file that already exists with the right contents, `resume` logs a message
-        of level INFO.
+      the functions in `transforms` only by name, so it does not notice that a function's code has
+      changed. For each file that already exists with the right contents, `resume` logs a message
+      of level INFO.
     - root (the list's folder): the folder that the list's paths are relative to.
 
     Returns: the path of the file, or a list of the paths of all parts if nsplit is above 1 and part

@@ -47,17 +47,21 @@ def make_lists(
     the order in which the images are found.
 
     prefix: the start of each list's path. Depending on `chunks` and the ratios, the lists are
-    `PREFIX.lst`, `PREFIX_0.lst`, `PREFIX_train.lst`, `PREFIX_0_train.lst` and so on. root: the
-    folder. exts: the file extensions of images. Case is ignored. Default: .jpeg, .jpg and .png.
+    `PREFIX.lst`, `PREFIX_0.lst`, `PREFIX_train.lst`, `PREFIX_0_train.lst` and so on.
+    root: the folder.
+    exts: the file extensions of images. Case is ignored. Default: .jpeg, .jpg and .png.
     chunks: the number of chunks into which the rows are divided. If `chunks` is above 1, the names
-    of the lists contain `_0`, `_1` and so on. Default: 1. train_ratio, test_ratio: the fractions of
-    each chunk that are written to `_train.lst` and `_test.lst`. The rest is written to `_val.lst`.
-    If the ratios add up to 1, `_val.lst` is not written, and rows that remain because of rounding
-    are in no list. If train_ratio is 1 (default), each chunk is one list, and test_ratio is
-    ignored. recursive: also search subfolders, and give each folder that has images its own label.
-    By default, subfolders are not searched and all labels are 0. shuffle: shuffle the rows like
-    `random.seed(100); random.shuffle(rows)` in CPython. Default: True. overwrite: replace existing
-    lists. By default, an IoError is raised if a list already exists, and no list is written.
+    of the lists contain `_0`, `_1` and so on. Default: 1.
+    train_ratio, test_ratio: the fractions of each chunk that are written to `_train.lst` and
+    `_test.lst`. The rest is written to `_val.lst`. If the ratios add up to 1, `_val.lst` is not
+    written, and rows that remain because of rounding are in no list. If train_ratio is 1 (default),
+    each chunk is one list, and test_ratio is ignored.
+    recursive: also search subfolders, and give each folder that has images its own label. By
+    default, subfolders are not searched and all labels are 0.
+    shuffle: shuffle the rows like `random.seed(100); random.shuffle(rows)` in CPython.
+    Default: True.
+    overwrite: replace existing lists. By default, an IoError is raised if a list already exists,
+    and no list is written.
 
     Errors: NotFoundError if the folder does not exist or has no images; InvalidArgumentError for a
     number out of range, and for a path that contains a TAB or a line end; ArgumentTypeError;

@@ -98,7 +98,7 @@ void OptionRule::refuse(const std::string& found, bool too_long) const {
   throw InvalidArgumentError(
       fmt::format("`{}` is out of range", name),
       {.expected = fmt::format("{}{}{}", bounds.empty() ? kind : bounds,
-                               too_long && !most.empty() ? ", at most " : "", too_long ? most : ""),
+                               too_long && !limit.empty() ? ", " : "", too_long ? limit : ""),
        .found = found});
 }
 
@@ -108,11 +108,13 @@ OptionRule number_rule(std::string name, std::string kind, OptionValue least, Op
                        std::string meaning) {
   const bool may_be_none = kind.ends_with(" or None");
   std::string bounds = bounds_of(least, most);
-  std::string limit = bounds.starts_with("at least ") ? shown(most) : "";
+  std::string limit;
+  if (bounds.starts_with("at least ")) limit = "at most " + shown(most);
+  if (bounds.starts_with("at most ")) limit = "at least " + shown(least);
   return {.name = std::move(name),
           .kind = std::move(kind),
           .bounds = std::move(bounds),
-          .most = std::move(limit),
+          .limit = std::move(limit),
           .meaning = std::move(meaning),
           .allows = [least = std::move(least), most = std::move(most),
                      may_be_none](const OptionValue& value) {
@@ -136,7 +138,7 @@ OptionRule allowance_rule(std::string name, std::string kind, std::string meanin
   return {.name = std::move(name),
           .kind = std::move(kind),
           .bounds = "a fraction from 0 to 1, or a whole number",
-          .most = shown(UINT64_MAX),
+          .limit = "at most " + shown(UINT64_MAX),
           .meaning = std::move(meaning),
           .allows = [](const OptionValue& value) {
             if (const auto* of = std::get_if<double>(&value)) return *of >= 0 && *of <= 1;

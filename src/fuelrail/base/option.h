@@ -50,7 +50,7 @@ struct OptionRule {
   // b c"; ends with " or None" if the option is optional.
   std::string kind;
   std::string bounds{};                // "1 to 1024", as in errors; empty: any value of the kind
-  std::string most{};                  // the type's limit, if `bounds` names no upper bound
+  std::string limit{};                 // the bound of 64 bits that `bounds` omits: "at most 2^63-1"
   std::string meaning{};               // for the user, in sentences, without the default
   std::vector<std::string> choices{};  // the names of "one of"
   std::function<bool(const OptionValue&)> allows{};  // default: any value of the kind
@@ -58,7 +58,7 @@ struct OptionRule {
   // Errors: InvalidArgumentError for a value out of bounds or of the wrong kind.
   void check(const OptionValue& value) const;
   // Throws the error of `check` for a value that is given as text. `too_long`: whether the value is
-  // an integer that does not fit an int64_t; then the error also names `most`.
+  // an integer that does not fit an int64_t; then the error also names `limit`.
   [[noreturn]] void refuse(const std::string& found, bool too_long = false) const;
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/testing/refusal.h"
 
 namespace fuelrail {
 namespace {
@@ -95,6 +96,19 @@ TEST(Option, value_out_of_bounds_is_one_error_that_says_the_bounds) {
   EXPECT_EQ(answer("share", std::nan("")), "`share` is out of range: expected 0 to 1, found nan");
   EXPECT_EQ(answer("colour", std::string("gren")),
             "`colour` is invalid: found 'gren'. Did you mean 'green'?");
+}
+
+TEST(Option, a_value_beyond_64_bits_gets_the_bound_that_the_type_has) {
+  const auto refused = [](int64_t least, int64_t most, const std::string& found) {
+    const OptionRule rule = option::number_rule("pad", "int", least, most, "");
+    return fuelrail::testing::refusal_of<InvalidArgumentError>([&] { rule.refuse(found, true); });
+  };
+  EXPECT_EQ(refused(1, INT64_MAX, "1e20"),
+            "`pad` is out of range: expected at least 1, at most 9223372036854775807, found 1e20");
+  EXPECT_EQ(
+      refused(INT64_MIN, 8, "-1e20"),
+      "`pad` is out of range: expected at most 8, at least -9223372036854775808, found -1e20");
+  EXPECT_EQ(refused(1, 8, "1e20"), "`pad` is out of range: expected 1 to 8, found 1e20");
 }
 
 TEST(Option, bounds_leave_out_a_side_at_which_the_type_ends) {

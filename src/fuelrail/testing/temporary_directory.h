@@ -47,6 +47,7 @@ inline std::string file_contents(const std::string& path) {
   if (!file) throw std::runtime_error("cannot read " + path);
   std::ostringstream contents;
   contents << file.rdbuf();
+  if (file.bad() || contents.bad()) throw std::runtime_error("cannot read " + path);
   return std::move(contents).str();
 }
 

@@ -244,15 +244,21 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         differ if, for example, the sampler uses the random generators of Python or NumPy, which the
         state does not include.
 
-        Errors: InvalidArgumentError if the state is incomplete or has an unsupported version, or if
+        Errors: InvalidArgumentError if the state is not a dict, is incomplete or has an unsupported version, or if
         the number of batches or the number of random generators has changed.
         """
         self._skippable()
-        if not isinstance(state, dict) or state.get("version") != _STATE_VERSION:
+        if not isinstance(state, dict):
+            raise InvalidArgumentError(
+                "the state is not a dict",
+                expected="a dict that `state_dict` returned",
+                found=typed(state),
+            )
+        if state.get("version") != _STATE_VERSION:
             raise InvalidArgumentError(
                 "the state has an unsupported version",
                 expected=f"version {_STATE_VERSION}",
-                found=shown(state.get("version") if isinstance(state, dict) else typed(state)),
+                found=shown(state.get("version")),
             )
         missing = sorted(_STATE_KEYS - state.keys())
         if missing:

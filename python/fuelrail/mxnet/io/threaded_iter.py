@@ -48,12 +48,13 @@ class ThreadedIter(Closing, Generic[T]):
     ) -> None:
         """Starts the thread.
 
-        producer: one of three kinds of object. An iterable. Every pass over the items calls
-            `iter(producer)`. If the producer is an iterator, it can be rewound only if the argument
-            `before_first` is given. A callable without arguments. Every pass calls it once, and it
-            returns an iterable. A callable with one argument. It is called for each item, returns
-            the item (not None), and raises StopIteration at the end. Its argument is None, or an
-            item that was passed to `recycle` and may be reused.
+        producer: one of three kinds of object.
+            An iterable. Every pass over the items calls `iter(producer)`. If the producer is an
+            iterator, it can be rewound only if the argument `before_first` is given.
+            A callable without arguments. Every pass calls it once, and it returns an iterable.
+            A callable with one argument. It is called for each item, returns the item (not None),
+            and raises StopIteration at the end. Its argument is None, or an item that was passed to
+            `recycle` and may be reused.
         before_first: a function without arguments that rewinds the producer. It is called by
             `ThreadedIter.before_first`, while the producer is paused. Default: no function.
         max_capacity: the largest number of items that are prepared in advance.

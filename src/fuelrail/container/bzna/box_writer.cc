@@ -123,7 +123,9 @@ NewBox file_type_box() { return {.type = BoxType("ftyp"), .body = "isom" + be32(
 
 std::string data_header(uint64_t content_bytes, bool is_long) {
   const std::string type = be32(BoxType("mdat").value());
-  if (is_long) return be32(1) + type + be64(kLongHeaderBytes + content_bytes);
+  if (is_long || kHeaderBytes + content_bytes > UINT32_MAX) {
+    return be32(1) + type + be64(kLongHeaderBytes + content_bytes);
+  }
   return be32(kHeaderBytes + content_bytes) + type;
 }
 

@@ -38,7 +38,8 @@ NewBox file_type_box();
 // bits even if it is small, so that it can be written before it is known.
 std::string data_header(uint64_t content_bytes, bool is_long);
 
-// A track and the samples that it consists of.
+// A track and the samples that it consists of. Requires: sides, the number of samples and their
+// lengths fit the format, which has 16 bits for sides and 32 bits for the others.
 struct NewTrack {
   uint32_t id = 0;        // from 1 on
   uint32_t flags = 0;     // 3: the track is played; 0: it is not

@@ -63,9 +63,9 @@ Bytes Mp4Bytes::body(const Mp4Box& box, uint64_t begin, uint64_t length) {
 }
 
 void Mp4Bytes::refuse(const Mp4Box& box, const std::string& failure, ErrorDetail detail) const {
-  detail.path = uri_;
-  detail.offset = base_ + box.offset;
-  throw CorruptError(fmt::format("the box {} {}", box.path(), failure), std::move(detail));
+  CorruptError error(fmt::format("the box {} {}", box.path(), failure), std::move(detail));
+  error.add(place(box));
+  throw error;
 }
 
 BoxWalk::BoxWalk(Mp4Bytes& file, const Mp4Box& parent, uint64_t skipped)
@@ -77,7 +77,7 @@ bool BoxWalk::next(Mp4Box& box) {
   const uint64_t room = end_ - at_;
   if (room == 0) return false;
   box = {.offset = at_, .body = at_, .end = end_, .parent = parent_};
-  if (room < kHeaderBytes) refuse(box, room);
+  if (room < kHeaderBytes) refuse(box, room, kHeaderBytes);
   if (++returned_ > kMaxSiblings) {
     file_.refuse(box, "follows too many others in the same box",
                  {.expected = fmt::format("at most {}", kMaxSiblings)});
@@ -89,23 +89,24 @@ bool BoxWalk::next(Mp4Box& box) {
   if (length == 0) length = room;
   if (length == 1) {
     header_bytes = kLongHeaderBytes;
-    if (room < header_bytes) refuse(box, room);
+    if (room < header_bytes) refuse(box, room, header_bytes);
     length = load_be64(file_.at(at_ + kHeaderBytes, 8).data());
   }
   if (box.type == BoxType("uuid")) header_bytes += kUuidBytes;
-  if (length < header_bytes || length > room) refuse(box, length);
+  if (length < header_bytes || length > room) refuse(box, length, header_bytes);
   box.body = at_ + header_bytes;
   box.end = at_ + length;
   at_ = box.end;
   return true;
 }
 
-void BoxWalk::refuse(const Mp4Box& box, uint64_t length) const {
-  file_.refuse(
-      box, "has an invalid length",
-      {.expected = fmt::format("at least {} bytes, and at most the {} to the end of the {}",
-                               kHeaderBytes, end_ - at_, parent_ ? "parent box" : "file"),
-       .found = fmt::to_string(length)});
+void BoxWalk::refuse(const Mp4Box& box, uint64_t length, uint64_t least) const {
+  const uint64_t room = end_ - at_;
+  file_.refuse(box, "has an invalid length",
+               {.expected = room < least ? fmt::format("at least {} bytes", least)
+                                         : fmt::format("{} to {} bytes, the rest of the {}", least,
+                                                       room, parent_ ? "parent box" : "file"),
+                .found = fmt::to_string(length)});
 }
 
 std::optional<Mp4Box> find_child(Mp4Bytes& file, const Mp4Box& parent, BoxType type) {

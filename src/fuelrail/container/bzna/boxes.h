@@ -70,6 +70,11 @@ class Mp4Bytes {
   // CorruptError if the body is shorter; those of the source.
   Bytes body(const Mp4Box& box, uint64_t begin, uint64_t length);
 
+  // The file and the offset of the box, for an error.
+  ErrorDetail place(const Mp4Box& box) const {
+    return {.path = uri_, .offset = base_ + box.offset};
+  }
+
   // Throws CorruptError with the box's path and offset.
   [[noreturn]] void refuse(const Mp4Box& box, const std::string& failure, ErrorDetail detail) const;
 
@@ -101,7 +106,7 @@ class BoxWalk {
   bool next(Mp4Box& box);
 
  private:
-  [[noreturn]] void refuse(const Mp4Box& box, uint64_t length) const;
+  [[noreturn]] void refuse(const Mp4Box& box, uint64_t length, uint64_t least) const;
 
   Mp4Bytes& file_;
   const Mp4Box* parent_ = nullptr;

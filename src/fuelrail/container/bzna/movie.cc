@@ -99,8 +99,10 @@ class SampleTableReader {
   void read_sizes() {
     const auto found = find_child(file_, table_, BoxType("stsz"));
     if (!found && find_child(file_, table_, BoxType("stz2"))) {
+      ErrorDetail detail = file_.place(table_);
+      detail.expected = "a table of 32-bit sizes (stsz)";
       throw UnsupportedError("the sizes of the samples are stored in a compact table (stz2)",
-                             {.expected = "a table of 32-bit sizes (stsz)"});
+                             std::move(detail));
     }
     const Mp4Box box = found ? *found : child(file_, table_, BoxType("stsz"));
     const Bytes head = file_.body(box, kFullBytes, 8);
@@ -141,6 +143,7 @@ class SampleTableReader {
     check_fills(file_, box, kTableAt, runs, kEntryBytes);
     const uint64_t chunks = result_.offsets_.size();
     uint64_t samples = 0;
+    result_.runs_.reserve(runs);
     read_table(file_, box, kTableAt, kEntryBytes, [&](Bytes piece) {
       for (size_t at = 0; at < piece.size(); at += kEntryBytes) {
         const uint64_t first = load_be32(piece.data() + at);
@@ -148,11 +151,14 @@ class SampleTableReader {
         const uint64_t least = result_.runs_.empty() ? 1 : result_.runs_.back().first_chunk + 2;
         const bool begins = result_.runs_.empty() ? first == 1 : first >= least;
         if (!begins || first > chunks || each == 0) {
-          file_.refuse(box, "has an invalid entry",
-                       {.expected = fmt::format("a first chunk of {} to {}, and at least 1 sample "
-                                                "in each chunk",
-                                                least, chunks),
-                        .found = fmt::format("chunk {} and {} samples", first, each)});
+          const uint64_t most = result_.runs_.empty() ? least : chunks;
+          file_.refuse(
+              box, "has an invalid entry",
+              {.expected = least > most ? "no further entry"
+                                        : fmt::format("a first chunk from {} to {}, and at least 1 "
+                                                      "sample in each chunk",
+                                                      least, most),
+               .found = fmt::format("chunk {} and {} samples", first, each)});
         }
         samples += counted(first - 1);
         result_.runs_.push_back({first - 1, each, samples});
@@ -189,7 +195,7 @@ class SampleTableReader {
       }
     }
     result_.offsets_ = std::move(offsets);
-    result_.runs_.clear();
+    result_.runs_ = {};
   }
 
   void check_inside() const {
@@ -213,9 +219,10 @@ class SampleTableReader {
 
   void check_inside(uint64_t sample, uint64_t offset, uint64_t bytes) const {
     if (offset <= file_.size() && bytes <= file_.size() - offset) return;
-    file_.refuse(table_, "has a sample outside the file",
-                 {.expected = fmt::format("offsets of at most {}", file_.size()),
-                  .found = fmt::format("sample {} with {} bytes at {}", sample, bytes, offset)});
+    file_.refuse(
+        table_, "has a sample outside the file",
+        {.expected = fmt::format("samples that end at or before byte {}", file_.size()),
+         .found = fmt::format("{} bytes at {}, from sample {} on", bytes, offset, sample)});
   }
 
   Mp4Bytes& file_;

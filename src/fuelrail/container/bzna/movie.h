@@ -13,8 +13,8 @@
 
 namespace fuelrail::bzna {
 
-// The location of each sample of a track. Immutable. Memory: at most 12 bytes per sample, and only
-// as many as the file's tables have bytes for.
+// The location of each sample of a track. Immutable. Memory: at most three times the bytes of the
+// tables in the file.
 class SampleTable {
  public:
   struct Place {
@@ -63,7 +63,7 @@ struct Track {
 // and the offset of the box; those of the source.
 std::vector<Track> read_tracks(Mp4Bytes& file);
 
-// The first track with this name, or the last if `last` (upstream's reader takes the last one).
+// The first track with this name; null if there is none. Lifetime: that of `tracks`.
 const Track* find_track(const std::vector<Track>& tracks, std::string_view name);
 
 // Reads the tables of a track. Errors: CorruptError for tables whose counts contradict each other

@@ -78,14 +78,16 @@ TEST(Boxes, an_invalid_length_is_an_error_with_the_path_and_the_offset) {
     return refusal_of<CorruptError>([&] { types(file); });
   };
   EXPECT_THAT(error(mp4_box("ftyp", "") + be32(7) + "free"),
-              StartsWith("x: offset 8: the box free has an invalid length: expected at least 8 "
-                         "bytes, and at most the 8 to the end of the file, found 7"));
-  EXPECT_THAT(error(be32(9) + "free"), HasSubstr("found 9"));
-  EXPECT_THAT(error(be32(1) + "free" + be32(0)), HasSubstr("found 12"));
-  EXPECT_THAT(error(be32(1) + "free" + be64(15)), HasSubstr("found 15"));
+              StartsWith("x: offset 8: the box free has an invalid length: expected 8 to 8 bytes, "
+                         "the rest of the file, found 7"));
+  EXPECT_THAT(error(be32(9) + "free"),
+              HasSubstr("expected 8 to 8 bytes, the rest of the file, found 9"));
+  EXPECT_THAT(error(be32(1) + "free" + be32(0)), HasSubstr("expected at least 16 bytes, found 12"));
+  EXPECT_THAT(error(be32(1) + "free" + be64(15)), HasSubstr("expected 16 to 16 bytes"));
   EXPECT_THAT(error(be32(1) + "free" + be64(UINT64_MAX)), HasSubstr("found 18446744073709551615"));
-  EXPECT_THAT(error(mp4_box("ftyp", "") + "abc"), HasSubstr("found 3"));
-  EXPECT_THAT(error(be32(8) + "uuid"), HasSubstr("the box uuid"));
+  EXPECT_THAT(error(mp4_box("ftyp", "") + "abc"), HasSubstr("expected at least 8 bytes, found 3"));
+  EXPECT_THAT(error(be32(8) + "uuid"),
+              HasSubstr("the box uuid has an invalid length: expected at least 24 bytes, found 8"));
   EXPECT_THAT(error(be32(7) + std::string("a\0b\xff", 4)), HasSubstr("the box a\\x00b\\xff"));
 }
 
@@ -172,7 +174,8 @@ TEST(SampleTable, runs_that_contradict_the_other_tables_are_an_error) {
               HasSubstr("stsc contradicts the number of samples: expected 3 samples, as in stsz, "
                         "found 6 samples in 3 chunks"));
   EXPECT_THAT(tables_refused(tables + stsc({})), HasSubstr("found 0 samples in 3 chunks"));
-  EXPECT_THAT(tables_refused(tables + stsc({{2, 1}})), HasSubstr("stsc has an invalid entry"));
+  EXPECT_THAT(tables_refused(tables + stsc({{2, 1}})),
+              HasSubstr("stsc has an invalid entry: expected a first chunk from 1 to 1"));
   EXPECT_THAT(tables_refused(tables + stsc({{1, 0}})), HasSubstr("stsc has an invalid entry"));
   EXPECT_THAT(tables_refused(tables + stsc({{1, 1}, {1, 1}})),
               HasSubstr("stsc has an invalid entry"));

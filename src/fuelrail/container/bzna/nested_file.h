@@ -1,5 +1,6 @@
 // A record of a `.bzna` file: an MP4 file that contains an image as one or two H.265 stills, its
-// label and its name (docs/formats/bzna.md).
+// label and its name. The layout is that of Benzina's documentation (benzina.readthedocs.io) and of
+// its writer, pybenzinaconcat.
 #pragma once
 
 #include <cstdint>

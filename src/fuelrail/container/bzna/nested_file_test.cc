@@ -128,7 +128,8 @@ TEST(NestedFile, no_change_of_a_byte_and_no_truncation_leads_outside_of_the_reco
       }
     } catch (const CorruptError& error) {
       ASSERT_THAT(error.what(), StartsWith("x.bzna: offset "));
-    } catch (const UnsupportedError&) {
+    } catch (const UnsupportedError& error) {
+      ASSERT_THAT(error.what(), StartsWith("x.bzna: offset "));
     }
   };
   for (size_t at = 0; at < whole.size(); ++at) {

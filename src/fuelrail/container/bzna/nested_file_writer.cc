@@ -15,6 +15,18 @@ namespace fuelrail::bzna {
 namespace {
 
 constexpr uint32_t kPlayed = 3;  // flags of a track
+constexpr uint64_t kMaxDataBytes = uint64_t{2} << 30;
+constexpr int64_t kMaxSide = UINT16_MAX;
+
+void check_sides(Size coded) {
+  if (coded.height <= kMaxSide && coded.width <= kMaxSide) return;
+  throw InvalidArgumentError(
+      "the picture is too large for a `.bzna` file",
+      {.expected = fmt::format("at most {} pixels per side", kMaxSide),
+       .found = fmt::format("{} x {} (height x width)", coded.height, coded.width)});
+}
+
+bool same(Bytes a, Bytes b) { return a.data() == b.data() && a.size() == b.size(); }
 
 void append(std::vector<std::byte>& out, Bytes bytes) {
   out.insert(out.end(), bytes.begin(), bytes.end());
@@ -25,20 +37,22 @@ class RecordWriter {
   explicit RecordWriter(std::vector<std::byte>& out) : out_(out) {}
 
   void write(const NewRecord& record) {
-    const bool shared =
-        record.thumb && record.thumb->bitstream.data() == record.input.bitstream.data();
+    check_sides(record.input.coded);
+    if (record.thumb) check_sides(record.thumb->coded);
+    const bool shared = record.thumb && same(record.thumb->bitstream, record.input.bitstream);
     std::array<std::byte, 8> label{};
     if (record.label) store_le(label.data(), *record.label);
     const std::string name = std::string(record.name) + '\0';
-
     const uint64_t data = record.input.bitstream.size() +
                           (record.thumb && !shared ? record.thumb->bitstream.size() : 0) +
                           (record.label ? label.size() : 0) +
                           (record.name.empty() ? 0 : name.size());
-    if (data > UINT32_MAX / 2) {
-      throw InvalidArgumentError("the record is too long for a `.bzna` file",
-                                 {.expected = fmt::format("at most {} bytes", UINT32_MAX / 2),
-                                  .found = fmt::to_string(data)});
+    const uint64_t parameters =
+        record.input.parameters.size() + (record.thumb ? record.thumb->parameters.size() : 0);
+    if (data + parameters > kMaxDataBytes) {
+      throw InvalidArgumentError("the record's data are too long for a `.bzna` file",
+                                 {.expected = fmt::format("at most {} bytes", kMaxDataBytes),
+                                  .found = fmt::to_string(data + parameters)});
     }
     out_.clear();
     file_type_box().write([&](Bytes piece) { append(out_, piece); });

@@ -10,11 +10,14 @@
 #include "fuelrail/container/bzna/box_writer.h"
 #include "fuelrail/container/bzna/nested_file.h"
 #include "fuelrail/testing/mp4_file.h"
+#include "fuelrail/testing/refusal.h"
 
 namespace fuelrail::bzna {
 namespace {
 
+using fuelrail::testing::refusal_of;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 struct Example {
   std::string input = "input bitstream", thumb = "thumb", parameters = "sets";
@@ -82,6 +85,25 @@ TEST(NestedFileWriter, a_still_that_is_its_own_thumbnail_is_stored_once) {
   const NestedFile file = read_nested_file(as_bytes(bytes), "x", 0);
   EXPECT_EQ(file.thumb->offset, file.input->offset);
   EXPECT_EQ(bytes.find(example.input), bytes.rfind(example.input));
+}
+
+TEST(NestedFileWriter, stills_that_only_begin_alike_are_stored_apart) {
+  const Example example;
+  NewRecord record = example.record();
+  record.thumb->bitstream = record.input.bitstream.first(5);
+  const std::string bytes = written(record);
+  const NestedFile file = read_nested_file(as_bytes(bytes), "x", 0);
+  EXPECT_NE(file.thumb->offset, file.input->offset);
+  EXPECT_EQ(bytes.substr(file.thumb->offset, file.thumb->bytes), example.input.substr(0, 5));
+}
+
+TEST(NestedFileWriter, a_picture_whose_sides_do_not_fit_the_format_is_refused) {
+  const Example example;
+  NewRecord record = example.record();
+  record.thumb->coded.width = 65'536;
+  std::vector<std::byte> out;
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { write_nested_file(record, out); }),
+              HasSubstr("at most 65535 pixels per side, found 512 x 65536 (height x width)"));
 }
 
 TEST(NestedFileWriter, what_a_record_lacks_has_no_track) {
