@@ -196,10 +196,11 @@ def merge(
     files share a key. A record's key is stored in the file's index or sidecar. If no key is stored
     there, the key is the image's id, or the record's number in the file if the image has no id.
     Files whose keys are just the record numbers 0, 1, 2, ... can still be merged: if an earlier
-    file already has one of these keys, each record without an id gets its number in the output as
-    its new key. Separate packing jobs usually give images the same ids, so the files of such jobs
-    cannot be merged. Open these files together instead, with `fuelrail.open([...])`. Merging needs
-    memory for the longest record, plus at most 52 bytes for each record.
+    file already has one of these keys, the records of the later file that have no id get new keys,
+    which are their numbers in the output. Separate packing jobs usually give images the same ids,
+    so the files of such jobs cannot be merged. Open these files together instead, with
+    `fuelrail.open([...])`. Merging needs memory for the longest record, plus at most 52 bytes for
+    each record.
 
     The output appears under its name only when it is complete. Errors: InvalidArgumentError and
     ArgumentTypeError for invalid names and options. NotFoundError if a source does not exist.

@@ -244,7 +244,9 @@ class PackedFolder(Closing):
         return isinstance(self._find(path), dict)
 
     def close(self) -> None:
-        """Closes the file. Methods that read no packed file, such as `list`, still work."""
+        """Closes the `.ffr` file. Methods that need only the names of files, such as `list`, still
+        work.
+        """
         self.reader.close()
 
     def __reduce__(self) -> Any:

@@ -67,8 +67,8 @@ def im2rec(
 
     list_file: a text file with one image on each line, `index TAB label [TAB label ...] TAB path`.
         The index becomes the record's id and its key in the `.idx` file.
-    transforms: a Compose, a list, one transform, or one function from pixels to pixels. Every image
-        is first changed by the image settings, and then by the transforms. Default: no transforms.
+    transforms: a Compose, a list, one transform, or one function from pixels to pixels. They are
+        applied to every image after the image settings in `dataset_params`. Default: no transforms.
     dataset_params: a mapping from the names below to values. Default: all defaults.
     output_path: the path of the new file, or an existing folder. The suffix `.rec` selects
         RecordIO, and `.ffr` selects FFRecord. In a folder, the file is named after the list.

@@ -1,8 +1,5 @@
 #include "fuelrail/container/bzna/box_writer.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace fuelrail::bzna {
 namespace {
 
@@ -28,6 +25,9 @@ std::string full(uint8_t version, uint32_t flags, std::string_view content) {
 
 std::string zeros(size_t bytes) { return std::string(bytes, '\0'); }
 
+// The times of creation and of the last change, which are not stored.
+std::string no_times() { return zeros(16); }
+
 // The rows of the identity matrix, whose last number is 2.30.
 std::string unity_matrix() {
   return be32(kFixedOne) + zeros(12) + be32(kFixedOne) + zeros(12) + be32(0x40000000);
@@ -46,29 +46,26 @@ uint64_t content_bytes(const NewBox& box) {
 }
 
 NewBox movie_header(uint64_t duration, uint64_t tracks) {
-  const std::string times = be64(0) + be64(0);  // of creation and of the last change
   return {.type = BoxType("mvhd"),
           .body = full(1, 0,
-                       times + be32(kTimescale) + be64(duration) + be32(kFixedOne) +
+                       no_times() + be32(kTimescale) + be64(duration) + be32(kFixedOne) +
                            be16(0) /* volume */ + zeros(10) + unity_matrix() + zeros(24) +
                            be32(tracks + 1))};
 }
 
 NewBox track_header(const NewTrack& track) {
-  const std::string times = be64(0) + be64(0);
   return {.type = BoxType("tkhd"),
           .body = full(1, track.flags,
-                       times + be32(track.id) + zeros(4) + be64(track.duration) + zeros(16) +
+                       no_times() + be32(track.id) + zeros(4) + be64(track.duration) + zeros(16) +
                            unity_matrix() + be32(static_cast<uint64_t>(track.size.width) << 16) +
                            be32(static_cast<uint64_t>(track.size.height) << 16))};
 }
 
 NewBox media_header(const NewTrack& track) {
-  const std::string times = be64(0) + be64(0);
-  return {
-      .type = BoxType("mdhd"),
-      .body = full(
-          1, 0, times + be32(kTimescale) + be64(track.duration) + be16(kUndetermined) + zeros(2))};
+  return {.type = BoxType("mdhd"),
+          .body = full(1, 0,
+                       no_times() + be32(kTimescale) + be64(track.duration) + be16(kUndetermined) +
+                           zeros(2))};
 }
 
 NewBox handler(const NewTrack& track) {
@@ -151,7 +148,7 @@ void NewBox::write(const Emit& emit) const {
   for (const NewBox& box : boxes) box.write(emit);
 }
 
-NewBox movie_box(uint64_t duration, std::vector<NewTrack> tracks) {
+NewBox movie_box(uint64_t duration, const std::vector<NewTrack>& tracks) {
   NewBox movie{.type = BoxType("moov"), .boxes = {movie_header(duration, tracks.size())}};
   for (const NewTrack& track : tracks) movie.boxes.push_back(track_box(track));
   return movie;

@@ -58,7 +58,7 @@ struct NewTrack {
 inline constexpr uint32_t kTimescale = 20;
 
 // A `moov` box. Offsets have 64 bits (`co64`) in a track in which one of them needs more than 32.
-NewBox movie_box(uint64_t duration, std::vector<NewTrack> tracks);
+NewBox movie_box(uint64_t duration, const std::vector<NewTrack>& tracks);
 
 // The sample entry of data that is not played, with this MIME type ("mett").
 std::string metadata_entry(std::string_view mime);

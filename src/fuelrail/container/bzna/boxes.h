@@ -100,9 +100,9 @@ class BoxWalk {
   // the object and the boxes that it returns. Errors: CorruptError if the body is shorter.
   BoxWalk(Mp4Bytes& file, const Mp4Box& parent, uint64_t skipped = 0);
 
-  // Assigns the next box; false if there is none. A box of size 0 extends to the end of its parent,
-  // or of the file. Errors: CorruptError for a box that is shorter than its header or longer than
-  // its parent, and for more than kMaxSiblings boxes; those of the source.
+  // Assigns the next box to `box`. Returns false at the end. A box of size 0 extends to the end of
+  // its parent, or of the file. Errors: CorruptError for a box that is shorter than its header or
+  // longer than its parent, and for more than kMaxSiblings boxes; those of the source.
   bool next(Mp4Box& box);
 
  private:
@@ -115,7 +115,7 @@ class BoxWalk {
   uint64_t returned_ = 0;
 };
 
-// The first box of this type directly inside `parent`; empty if there is none. Errors: those of
+// Returns the first box of this type directly inside `parent`, if there is one. Errors: those of
 // BoxWalk.
 std::optional<Mp4Box> find_child(Mp4Bytes& file, const Mp4Box& parent, BoxType type);
 

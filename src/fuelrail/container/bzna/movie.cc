@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace fuelrail::bzna {
@@ -57,7 +56,7 @@ void read_handler(Mp4Bytes& file, const Mp4Box& box, Track& track) {
 }
 
 Track read_track(Mp4Bytes& file, const Mp4Box& box) {
-  Track track{.box = box.offset};
+  Track track;
   track.visible = read_visible(file, child(file, box, BoxType("tkhd")));
   const Mp4Box media = child(file, box, BoxType("mdia"));
   read_handler(file, child(file, media, BoxType("hdlr")), track);
@@ -179,12 +178,17 @@ class SampleTableReader {
     return (end - last.first_chunk) * last.samples_per_chunk;
   }
 
+  // The chunk after the last one of a run.
+  uint64_t end_of(size_t run) const {
+    return run + 1 < result_.runs_.size() ? result_.runs_[run + 1].first_chunk
+                                          : result_.offsets_.size();
+  }
+
   void place_each_sample() {
     std::vector<uint64_t> offsets(result_.samples_);
     for (size_t run = 0; run < result_.runs_.size(); ++run) {
       const SampleTable::Run& in = result_.runs_[run];
-      const uint64_t end = run + 1 < result_.runs_.size() ? result_.runs_[run + 1].first_chunk
-                                                          : result_.offsets_.size();
+      const uint64_t end = end_of(run);
       uint64_t sample = in.first_sample;
       for (uint64_t chunk = in.first_chunk; chunk < end; ++chunk) {
         uint64_t at = result_.offsets_[chunk];
@@ -207,8 +211,7 @@ class SampleTableReader {
     }
     for (size_t run = 0; run < result_.runs_.size(); ++run) {
       const SampleTable::Run& in = result_.runs_[run];
-      const uint64_t end = run + 1 < result_.runs_.size() ? result_.runs_[run + 1].first_chunk
-                                                          : result_.offsets_.size();
+      const uint64_t end = end_of(run);
       for (uint64_t chunk = in.first_chunk; chunk < end; ++chunk) {
         // Below 2^64: both factors are below 2^32.
         check_inside(in.first_sample + (chunk - in.first_chunk) * in.samples_per_chunk,

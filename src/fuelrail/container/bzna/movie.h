@@ -55,7 +55,6 @@ struct Track {
   std::string name{};  // of its handler, without the NUL at its end: "bzna_input"
   BoxType handler{};   // "vide", "meta"
   Size visible{};      // the whole part of the track's width and height
-  uint64_t box = 0;    // offset of the `trak` box
   Mp4Box samples{};    // the `stbl` box; its parent is null
 };
 
@@ -63,7 +62,7 @@ struct Track {
 // and the offset of the box; those of the source.
 std::vector<Track> read_tracks(Mp4Bytes& file);
 
-// The first track with this name; null if there is none. Lifetime: that of `tracks`.
+// Returns the first track with this name, or null. Lifetime: that of `tracks`.
 const Track* find_track(const std::vector<Track>& tracks, std::string_view name);
 
 // Reads the tables of a track. Errors: CorruptError for tables whose counts contradict each other

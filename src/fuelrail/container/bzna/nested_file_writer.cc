@@ -4,7 +4,6 @@
 
 #include <array>
 #include <string>
-#include <utility>
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
@@ -69,7 +68,7 @@ class RecordWriter {
     if (!record.name.empty()) {
       add_data(kNameTrack, kPlayed, "text/plain", add(as_bytes(name)), name.size());
     }
-    movie_box(kTimescale, std::move(tracks_)).write([&](Bytes piece) { append(out_, piece); });
+    movie_box(kTimescale, tracks_).write([&](Bytes piece) { append(out_, piece); });
   }
 
  private:
