@@ -173,7 +173,8 @@ Any numpy_array(nb::handle self, const Any& dtype, Given<bool> copy) {
   if (nb::inst_ptr<Array>(self)->dtype == DType::kBfloat16) {
     throw UnsupportedError(
         "NumPy has no bfloat16",
-        {.remedy = "Use torch.from_dlpack(array), or set `dtype` to float32 or float16"});
+        {.remedy = "Use torch.from_dlpack(array), or set the loader's `dtype` to float32 or "
+                   "float16"});
   }
   const nb::object view = nb::steal(PyMemoryView_FromObject(self.ptr()));
   if (!view.is_valid()) throw nb::python_error();

@@ -128,8 +128,8 @@ void bind_base(nb::module_& module) {
              "if none is similar.");
   module.def(
       "process_ends", &process_ends,
-      "Called when the process exits. From this call on, all loaders share one timeout while they "
-      "wait for storage that does not respond, instead of one timeout for each loader.");
+      "Called when the process exits. After this call, all loaders together wait at most one "
+      "timeout for storage that does not respond, instead of one timeout each.");
   module.def("default_threads", &default_threads,
              "Returns the default number of a loader's threads.");
 }

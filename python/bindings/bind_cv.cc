@@ -40,7 +40,9 @@ NewImage new_pixels(Size size, int64_t channels) {
   constexpr int64_t kMostBytes = int64_t{1} << 40;
   if (size.height <= 0 || size.width <= 0 || size.height > kMostBytes / 4 / size.width) {
     throw InvalidArgumentError("the size of the result is out of range",
-                               {.found = shape_text(size.height, size.width, channels)});
+                               {.expected = "a height and width of at least 1, and at most 2^38 "
+                                            "pixels in total",
+                                .found = shape_text(size.height, size.width, channels)});
   }
   return make_image(size, channels);
 }

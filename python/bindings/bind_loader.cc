@@ -355,7 +355,7 @@ void bind_loader(nb::module_& module) {
       .def("restore", &LoaderHandle::restore, nb::arg("json"))
       .def("reshard", &LoaderHandle::reshard, nb::arg("rank"), nb::arg("world_size"),
            "Changes the rank and the world size for the next batch and all later batches. Discards "
-           "the batches that were passed to `feed`, as described at `feeds`.")
+           "the batches that were passed to `feed`: pass them again, as `feeds` describes.")
       .def("at_end", &LoaderHandle::at_end,
            "Returns whether the next call of `next` will report the end of the epoch.")
       .def("size", &LoaderHandle::size,
@@ -378,8 +378,8 @@ void bind_loader(nb::module_& module) {
            "After an increase, the caller must call `feed` again for all batches from the position "
            "that `progress` returns.")
       .def("reserve", &LoaderHandle::reserve, nb::arg("rows"),
-           "Allows batches of up to `rows` rows. The core then discards the batches that were "
-           "passed to `feed`, so the caller must pass them again, as described at `feeds`.")
+           "Allows batches of up to `rows` rows. Discards the batches that were passed to "
+           "`feed`: pass them again, as `feeds` describes.")
       .def("progress", &LoaderHandle::progress,
            "Returns the epoch of the next batch, and the position of its first sample in that "
            "epoch.")

@@ -85,8 +85,8 @@ void bind_mxnet(nb::module_& module) {
         return option_rows(Options::table(detection), default_options(detection));
       },
       nb::arg("detection"),
-      "Returns a tuple (name, kind, default, bounds, meaning) for each parameter of an MXNet "
-      "record iterator.");
+      "Returns a tuple (name, kind, default, bounds, meaning) for each parameter of "
+      "ImageDetRecordIter if `detection` is True, otherwise of ImageRecordIter.");
   nb::class_<RecordIterHandle>(module, "RecordIter")
       .def(nb::init<const OptionValues&, bool, Strings>(), nb::arg("values"), nb::arg("detection"),
            nb::arg("warnings"))

@@ -64,9 +64,9 @@ void bind_stats(nb::module_& module) {
               "For the stage `fetch`, the bytes read from storage. For `process`, the bytes "
               "written to batches. For `consumer`, the bytes of the batches returned.")
       .def_ro("mean_queue_depth", &StageStats::mean_queue_depth,
-              "Mean number of items in the stage's queue, measured each time the stage takes "
-              "items. For `fetch`, an item is a read in progress; for `process`, a record; for "
-              "`consumer`, a batch.")
+              "Mean length of the stage's queue, measured each time the stage takes items from the "
+              "queue. The queue contains reads in progress for `fetch`, records that were read for "
+              "`process`, and finished batches for `consumer`.")
       .def(
           "as_dict", [](const StageStats& self) { return as_dict(self); },
           nb::sig("def as_dict(self) -> dict[str, int | float]"),
@@ -91,8 +91,8 @@ void bind_stats(nb::module_& module) {
               "Empty before the first batch and after `close`.")
       .def_ro(
           "reads_at_once", &Stats::reads_at_once,
-          "The number of reads that the read threads may currently run at the same time. This "
-          "limit grows if storage is slow. It does not apply to io_uring, which has its own limit.")
+          "Current limit on the number of simultaneous reads by the read threads. The limit grows "
+          "if storage is slow. It does not apply to io_uring, which has its own limit.")
       .def_ro("limit", &Stats::limit,
               "The bottleneck: 'fetch', 'process' or 'consumer', whichever is busy for the largest "
               "fraction of its time. Empty before the first batch.")

@@ -25,7 +25,7 @@ def suggest(given: str, known: Sequence[str]) -> str:
 
 def process_ends() -> None:
     """
-    Called when the process exits. From this call on, all loaders share one timeout while they wait for storage that does not respond, instead of one timeout for each loader.
+    Called when the process exits. After this call, all loaders together wait at most one timeout for storage that does not respond, instead of one timeout each.
     """
 
 def default_threads() -> int:
@@ -310,7 +310,7 @@ class StageStats:
     @property
     def mean_queue_depth(self) -> float:
         """
-        Mean number of items in the stage's queue, measured each time the stage takes items. For `fetch`, an item is a read in progress; for `process`, a record; for `consumer`, a batch.
+        Mean length of the stage's queue, measured each time the stage takes items from the queue. The queue contains reads in progress for `fetch`, records that were read for `process`, and finished batches for `consumer`.
         """
 
     def as_dict(self) -> dict[str, int | float]:
@@ -356,7 +356,7 @@ class Stats:
     @property
     def reads_at_once(self) -> int:
         """
-        The number of reads that the read threads may currently run at the same time. This limit grows if storage is slow. It does not apply to io_uring, which has its own limit.
+        Current limit on the number of simultaneous reads by the read threads. The limit grows if storage is slow. It does not apply to io_uring, which has its own limit.
         """
 
     @property
@@ -397,7 +397,7 @@ class Loader:
 
     def reshard(self, rank: int, world_size: int) -> None:
         """
-        Changes the rank and the world size for the next batch and all later batches. Discards the batches that were passed to `feed`, as described at `feeds`.
+        Changes the rank and the world size for the next batch and all later batches. Discards the batches that were passed to `feed`: pass them again, as `feeds` describes.
         """
 
     def at_end(self) -> bool:
@@ -437,7 +437,7 @@ class Loader:
 
     def reserve(self, rows: int) -> None:
         """
-        Allows batches of up to `rows` rows. The core then discards the batches that were passed to `feed`, so the caller must pass them again, as described at `feeds`.
+        Allows batches of up to `rows` rows. Discards the batches that were passed to `feed`: pass them again, as `feeds` describes.
         """
 
     def progress(self) -> tuple[int, int]:
@@ -501,7 +501,7 @@ def open_input_split(uri: bytes, type: str, part: int, nsplit: int, index_uri: b
 
 def record_parameters(detection: bool) -> list[tuple[str, str, Any, str, str]]:
     """
-    Returns a tuple (name, kind, default, bounds, meaning) for each parameter of an MXNet record iterator.
+    Returns a tuple (name, kind, default, bounds, meaning) for each parameter of ImageDetRecordIter if `detection` is True, otherwise of ImageRecordIter.
     """
 
 class RecordIter:

@@ -22,8 +22,8 @@ def class_names(classes: ClassNames | None) -> list[str]:
         empty list.
 
     Errors: ArgumentTypeError if `classes` is neither a path nor a list of strings;
-    InvalidArgumentError if the list is empty, or if the path or a name contains a NUL character or
-    cannot be encoded; the errors of reading the file.
+    InvalidArgumentError if `classes` is an empty list, or if the path or a name contains a NUL
+    character or cannot be encoded; the errors of reading the file or folder.
     """
     if classes is None:
         return []

@@ -30,17 +30,17 @@ def convert(
     output: the file to write. Its extension, `.rec` or `.ffr`, selects the format. If `schema` is
         not given, the format must differ from the format of the source.
     schema: how to interpret the source's records, as in `fuelrail.open`. "class_folders" is for a
-        `.ffr` file that `fuelrail.ffrecord.pack_folder` wrote. The output then has the same image
-        records, labels and class names as a file that `fuelrail.pack` writes from the same folder.
-        Default: None, which copies the records unchanged.
+        `.ffr` file that `fuelrail.ffrecord.pack_folder` wrote. With this schema, the output has the
+        same image records, labels and class names as a file that `fuelrail.pack` writes from the
+        same folder. Default: None, which copies the records unchanged.
     classes: the class names in the order of their labels, as in `fuelrail.pack`. Can be given only
         with `schema`. Default: the names of the folders in code-point order.
     overwrite: True replaces an existing output. False raises IoError if the output, its index or
         its sidecar already exists. Default: False.
     progress: a function that is called with a PackProgress at most ten times a second, and once at
         the end. The PackProgress counts records. If the function raises an exception, the
-        conversion stops and leaves no file. False shows nothing. Default: None, which shows a
-        progress line on standard error if standard error is a terminal.
+        conversion stops without creating or replacing the output. False shows no progress. Default:
+        None, which shows a progress line on standard error if standard error is a terminal.
 
     If `schema` is not given, the records are copied unchanged and in order. If the source has
     checksums, they are verified. The class names from the source's sidecar and the keys from the
@@ -50,8 +50,8 @@ def convert(
 
     The output appears under its name only when it is complete. Errors: InvalidArgumentError and
     ArgumentTypeError for invalid arguments; NotFoundError; IoError; CorruptError and
-    TruncatedError for a damaged source; UnsupportedError if the index does not have one integer key
-    for each record, or if a record is too long for the output's format.
+    TruncatedError for a damaged source; UnsupportedError if the source's index does not have one
+    integer key for each record, or if a record is too long for the output's format.
     """
     names = (file_name("`source`", source), file_name("`output`", output))
     kind = "" if schema is None else text("schema", schema)

@@ -191,8 +191,9 @@ class Dataset:
         origin: Origin | None = None,
         opened_as: tuple[str, str, bool, tuple[str, ...]] = ("", "", False, ()),
     ) -> None:
-        """origin: a function and its arguments. Calling the function with the arguments makes this
-            dataset again from other datasets. None if the dataset was opened from the path `name`.
+        """origin: a function and the arguments with which it creates this dataset from other
+            datasets. Unpickling calls this function. None if the dataset was opened from the path
+            `name`.
         opened_as: the options for opening the path `name` again: (schema, root, whether sidecars
             are ignored, class names). Not used if `origin` is given.
         """
@@ -363,7 +364,7 @@ def open(
     >>> fuelrail.open("train.rec")
     <fuelrail.Dataset: 8 samples of image, label; 2 classes; train.rec>
 
-    source: one of the following, or a Python list of several, which are concatenated in that order:
+    source: one of the following, or a Python list of them, concatenated in the list's order:
         - A RecordIO file (`.rec`) or an FFRecord file (`.ffr`).
         - A folder of `.ffr` files, which are concatenated in the order of their names.
         - A folder with one sub-folder for each class. The sub-folders are numbered from 0 in the

@@ -24,8 +24,8 @@ NativeColumn: TypeAlias = "_core.Array | list[_core.Array] | list[bytes]"
 
 
 class BatchContext(NamedTuple):
-    """The seed, the epoch and the positions of a batch's samples. A batch transform should derive
-    its random numbers from these values.
+    """The loader's seed, a batch's epoch, and the positions of the batch's samples. A batch
+    transform should derive its random numbers from these values.
     """
 
     seed: int
@@ -54,8 +54,8 @@ class Framework(Generic[Element]):
         return columns
 
     def columns(self, columns: Sequence[NativeColumn], is_image: Sequence[bool]) -> list[Any]:
-        """Converts a batch's columns with the method `column`. In a ragged column, each array is
-        converted separately. Bytes objects are not converted.
+        """Converts a batch's columns with the method `column`. If a column is a list of arrays,
+        each array is converted separately. Bytes objects are not converted.
         """
         return [
             self._rows(column, image) if isinstance(column, list) else self.column(column, image)

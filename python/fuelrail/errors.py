@@ -131,7 +131,7 @@ class TooManyBadRecordsError(Error, RuntimeError):
 
 
 class FuelrailWarning(UserWarning):
-    """Reports a problem that is not an error, such as an ignored index or a skipped sample."""
+    """A problem that is not an error, such as an ignored sidecar or a skipped sample."""
 
 
 def warn_user(text: str) -> None:
@@ -145,9 +145,9 @@ def warn_user(text: str) -> None:
 
 
 class CoreWarnings(list[str]):
-    """Collects the core's warnings inside a `with` block, and issues them when the block ends. A
-    warnings filter may turn the warnings into errors. If the block raises an exception, such errors
-    are dropped, so that they do not replace the exception.
+    """Collects the core's warnings inside a `with` block, and issues them when the block ends. If
+    the block raises an exception, this exception is never replaced by a warning that a warnings
+    filter turned into an error.
     """
 
     def __enter__(self) -> CoreWarnings:

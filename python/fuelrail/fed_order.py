@@ -49,7 +49,8 @@ class FedOrder:
     ) -> None:
         """source: the user's `sampler` or `batch_sampler`.
         batch_size: the number of indices in a batch. None if `source` is a `batch_sampler`.
-        index: a function that checks an index from `source` and returns the record's index.
+        index: a function that checks an index from `source` and returns it as an int of at least 0.
+            A negative index counts from the end.
         """
         self._source = source
         self._batch_size = batch_size
@@ -119,8 +120,8 @@ class FedOrder:
             return is_batch
 
     def state(self, core: _core.Loader) -> dict[str, Any]:
-        """Returns the dict that the loader's `state_dict` stores under "sampler". The dict refers
-        to the state of the user's sampler, if there is one, without copying it.
+        """Returns the dict that the loader's `state_dict` stores under "sampler". If the user's
+        sampler has a state, the dict contains a reference to this state, not a copy.
         """
         with self._own_lock():
             batches, state = self._batches, self._state
@@ -175,8 +176,8 @@ class FedOrder:
                     f"the state's '{name}' differs from the loader's",
                     expected=str(own),
                     found=str(said.get(name)),
-                    remedy="With `sampler` or `batch_sampler`, use the batch size and the number "
-                    "of ranks of the run that saved the state",
+                    remedy="Use the batch size and the number of ranks of the run that saved the "
+                    "state, as `sampler` and `batch_sampler` require",
                 )
         if said.get("has_state") and "state" not in said:
             raise InvalidArgumentError(
@@ -187,16 +188,16 @@ class FedOrder:
         return {**said, "batches": batches}
 
     def restore(self, said: Mapping[str, Any], at: tuple[int, int]) -> None:
-        """Stores `said`, a state that `check_state` returned. The next iteration over the sampler
-        resumes from `said` if the loader is then at position `at`. Issues a FuelrailWarning if the
-        sampler may be unable to resume.
+        """Stores `said`, a state that `check_state` returned. When the next iteration over the
+        sampler starts, it resumes from `said` if `core.progress()` returns `at`. Issues a
+        FuelrailWarning if the sampler may be unable to resume.
 
-        at: the restored position, in the form that `core.progress()` returns.
+        at: the restored epoch and position, in the form that `core.progress()` returns.
         """
         if said["batches"] > 0 and "state" not in said and not _repeats(self._source):
             warn_user(
                 f"{type(self._source).__name__} has neither `state_dict` nor `set_epoch`, so the "
-                "order resumes correctly only if the sampler yields the same indices again. Use "
+                "loader resumes correctly only if the sampler yields the same indices again. Use "
                 "`shuffle`, `weights`, or a sampler with `set_epoch` or `state_dict`."
             )
         with self._own_lock():
@@ -210,9 +211,9 @@ class FedOrder:
         return self._lock
 
     def _count(self, core: _core.Loader, taken: list[tuple[NativeColumn, ...]]) -> None:
-        """Must be called after `core.next`, with the same list `taken`. If `core.next` returned a
-        batch or failed to load one, counts this batch and removes it from `_ahead`, where it is the
-        first.
+        """Must be called after `core.next`, with the same list `taken`. If `core.next` appended a
+        batch to `taken` or failed to load one, counts this batch and removes it from the front of
+        `_ahead`.
         """
         # An error leaves `taken` empty but advances the progress. A batch without rows does not
         # advance the progress. `_before` is None if the result was already counted.
@@ -317,7 +318,7 @@ class FedOrder:
         if skip > 0 and batch is None:
             raise InvalidArgumentError(
                 "the sampler has too few batches to resume at the saved batch",
-                expected=f"more than {skip}",
+                expected=f"more than {skip} batches",
                 found=f"{skipped}",
                 remedy="Pass the `sampler` or `batch_sampler` of the run that saved the state",
             )

@@ -485,7 +485,7 @@ class BaseLoader(Closing, Generic[Element]):
         for bad in self._core.bad_records(self._warned):
             self._warned += 1
             if self._warned <= _WARNINGS:
-                warn_user(f"{bad.error.rstrip('.')}. Another sample takes its place.")
+                warn_user(f"{bad.error.rstrip('.')}. The loader uses another sample instead.")
             elif self._warned == _WARNINGS + 1:
                 warn_user("More samples are bad. The loader's `bad_records` lists all of them.")
 

@@ -334,7 +334,7 @@ def fractions(option: str, parts: object) -> dict[str, float]:
             f"`{option}` has the wrong type",
             expected="a mapping from names to fractions",
             found=typed(parts),
-            remedy='Write it as {"train": 0.9, "val": 0.1}',
+            remedy='Write it like {"train": 0.9, "val": 0.1}',
         )
     return {
         text(f"a name in `{option}`", name): real(f"{option}[{shown(name)}]", part)

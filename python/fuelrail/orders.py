@@ -75,8 +75,8 @@ def listed_weights(weights: object) -> array.array[float]:
 
 
 def _copied_floats(source: Any) -> array.array[float] | None:
-    """Copies a 1-D array of float32 or float64 in CPU memory to float64. Returns None for any other
-    value.
+    """Copies a 1-D array of float32 or float64 in CPU memory to an array of float64. Returns None
+    for any other value.
     """
     try:
         numbers = array.array("d", bytes(8)) * len(source)

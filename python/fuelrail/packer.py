@@ -87,12 +87,13 @@ def pack(
         with a dot are skipped. Each line of a `.lst` file has an id, labels and a path, separated
         by tabs. The first row of a `.csv` or `.tsv` file names the columns, which must include
         `path` and `label`; the ids are the row numbers. The labels of a list are either all numbers
-        or all class names. Without `classes`, they are class names if the first label is not a
-        number. With `classes`, they are class names if any label is in `classes` or is not a
-        number.
-    output: the file to write. `X.rec` is a RecordIO file, with the index `X.idx` and the sidecar
-        `X.rec.frx` beside it. `X.ffr` is an FFRecord file of the same records, with the sidecar
-        `X.ffr.frx` beside it. With `split`, the part `name` is in `X_<name>.rec` or `X_<name>.ffr`.
+        or all class names. If `classes` is not given, the labels are class names if the first label
+        is not a number. If `classes` is given, they are class names if at least one label is in
+        `classes` or is not a number.
+    output: the file to write. The name `X.rec` selects a RecordIO file, with the index `X.idx` and
+        the sidecar `X.rec.frx` beside it. The name `X.ffr` selects an FFRecord file with the same
+        records, and with the sidecar `X.ffr.frx` beside it. With `split`, the part called NAME is
+        written to `X_NAME.rec` or `X_NAME.ffr`.
     resize: length of the shorter side after resizing, 1 to 32,768 pixels. Smaller images are not
         enlarged. Default: no resizing.
     quality: JPEG quality, 1 to 100. If given, every image is encoded as JPEG. If neither `quality`
@@ -105,11 +106,11 @@ def pack(
     split: the name and the fraction of each part, for example {"train": 0.9, "val": 0.1}, as in
         `Dataset.split`. A name consists of letters, digits, `_`, `-` and `.`.
     seed: seed of the split, an integer from 0 to 2**64 - 1. Default: 0.
-    nsplit: number of parts, X.part000.rec and so on. Each part has consecutive images, and the
-        sizes of the parts differ by at most one image. `merge` joins the parts. Cannot be combined
-        with `split`. Default: 1, one file.
-    part: the number of the only part to write, from 0 to nsplit - 1. Each of several machines can
-        thus write a different part. Default: all parts.
+    nsplit: number of parts, which are called X.part000.rec and so on. Each part has consecutive
+        images, and the sizes of the parts differ by at most one image. `merge` joins the parts.
+        `nsplit` cannot be combined with `split`. Default: 1, one file.
+    part: the number of a part, from 0 to nsplit - 1. Only this part is written, so that each of
+        several machines can write a different part. Default: all parts are written.
     root: the folder to which the paths in a list are relative. Default: the folder of the list.
     classes: the class names, ordered by label. Files packed with the same `classes` have the same
         labels. Pass a list (`fuelrail.open("train.rec").classes`), or the path of a packed file, a
@@ -117,23 +118,25 @@ def pack(
         but any other class is an error, regardless of `max_errors`. Numeric labels must be indices
         in `classes`. Default: the names of the folders or the class names in the list, sorted by
         code point.
-    max_errors: number of unreadable images that may be skipped, as an int, or their fraction, as a
-        float from 0 to 1. If more images are unreadable, packing fails after checking all images.
+    max_errors: the number (an int) or the fraction (a float from 0 to 1) of the images that may be
+        unreadable. These are skipped. If more are unreadable, packing fails after all are checked.
         `<output>.errors.jsonl` lists up to 10,000 unreadable images. Default: 0.
     overwrite: replaces an existing output. If False, an existing output, index or sidecar causes an
         IoError. Default: False.
-    resume: continues a killed or failed run of the same job, if that run left unfinished files. If
-        the new run fails, it keeps its unfinished files, too. If the images have not changed, the
-        result is byte-identical to that of an uninterrupted run. An existing output is compared
-        with the result, image by image, and is kept if they are equal. If they differ, or if the
-        unfinished files beside an existing output belong to a different job, an IoError is raised.
-        If False, unfinished files are replaced, and a failed run leaves none. Default: False.
+    resume: True continues a killed or failed run of the same job, if that run left unfinished
+        files. If the new run fails, it leaves its unfinished files too. If the images have not
+        changed, the result is byte-identical to that of an uninterrupted run. If the output already
+        exists (and `overwrite` is False), each image is compared with its record in the output. If
+        all are equal, the output is kept; otherwise, an IoError is raised. An IoError is also
+        raised if the output exists and the unfinished files beside it belong to a different job.
+        False replaces unfinished files of earlier runs; a run that fails then leaves none.
+        Default: False.
     threads: number of threads that read, decode and encode. The result does not depend on this
         number. Default: one for each processor that this process may use.
     progress: a function that is called with a PackProgress, at most ten times a second and at the
-        end. If it raises an exception, the packing ends, and leaves no unfinished file unless
-        `resume` is True. False shows nothing. Default: a line on standard error, if that is a
-        terminal.
+        end. If the function raises an exception, packing stops, and leaves no unfinished file
+        unless `resume` is True. False shows no progress. Default: None, which shows a progress line
+        on standard error if standard error is a terminal.
         With tqdm:
 
         >>> with tqdm.tqdm(unit="image") as bar:
@@ -185,22 +188,24 @@ def merge(
         IoError. Default: False.
     progress: a function that is called with a PackProgress at most ten times a second, and once at
         the end. The PackProgress counts records. If the function raises an exception, the merge
-        stops and leaves no file. False shows nothing. Default: a line on standard error, if that is
-        a terminal.
+        stops and leaves no file. False shows no progress. Default: None, which shows a progress
+        line on standard error if standard error is a terminal.
 
     Records are copied unchanged. Checksums in the sources are verified. Indexes and sidecars are
     merged too. Merging the parts of `pack(..., nsplit=n)` gives the same bytes as `pack` without
     `nsplit`.
 
     Merging fails if the files have different class names, if a file is listed twice, or if two
-    files share a key. A record's key is stored in the file's index or sidecar. If no key is stored
-    there, the key is the image's id, or the record's number in the file if the image has no id.
-    Files whose keys are just the record numbers 0, 1, 2, ... can still be merged: if an earlier
-    file already has one of these keys, the records of the later file that have no id get new keys,
-    which are their numbers in the output. Separate packing jobs usually give images the same ids,
-    so the files of such jobs cannot be merged. Open these files together instead, with
-    `fuelrail.open([...])`. Merging needs memory for the longest record, plus at most 52 bytes for
-    each record.
+    files share a key. A record's key is stored in the file's index or sidecar. A record without a
+    stored key has its image's id as its key. A record without an id has its number in the file as
+    its key.
+
+    A file whose keys are only its record numbers 0, 1, 2, ... is treated differently. If an earlier
+    file has one of these keys, the records without an id get new keys: their numbers in the output.
+
+    Separate packing jobs usually give images the same ids, so the files of such jobs cannot be
+    merged. Instead, open these files together with `fuelrail.open([...])`. Merging needs memory for
+    the longest record, plus at most 52 bytes for each record.
 
     The output appears under its name only when it is complete. Errors: InvalidArgumentError and
     ArgumentTypeError for invalid names and options. NotFoundError if a source does not exist.

@@ -62,17 +62,18 @@ def recover(
         file. False shows no progress. Default: None, which shows a progress line on standard error
         if standard error is a terminal.
 
-    In a damaged `.rec` file, reading continues at the next intact record. A `.ffr` file may be
-    truncated, but the table at its beginning must be intact. A record is not copied if its checksum
-    differs from the stored checksum, which is in the sidecar or in the `.ffr` file itself. The
-    output keeps the class names of the sidecar and the keys of the index if these files belong to
-    the source. An unusable index causes a FuelrailWarning. Memory use: the size of the longest
-    record, plus 52 bytes for each record (100 bytes for each record if the index is truncated).
+    After damage in a `.rec` file, reading continues at the next intact record. A `.ffr` file may be
+    truncated, but the record table at its beginning must be intact. A record is not copied if its
+    checksum differs from the stored checksum, which is in the sidecar or in the `.ffr` file itself.
+    The output keeps the class names of the sidecar and the keys of the index, but only from a
+    sidecar or an index that belongs to the source. An unusable index causes a FuelrailWarning.
+    Memory use: the size of the longest record, plus 52 bytes for each record (100 bytes for each
+    record if the index is truncated).
 
     The output appears under its name only when it is complete. Errors: InvalidArgumentError and
     ArgumentTypeError for invalid names and options; NotFoundError; IoError; CorruptError if the
-    table is damaged or no record can be read; UnsupportedError if a record is too long for the
-    output's format.
+    record table is damaged or no record can be read; UnsupportedError if a record is too long for
+    the output's format.
     """
     names = (file_name("`source`", source), file_name("`output`", output))
     truth("overwrite", overwrite)

@@ -60,8 +60,8 @@ def given_share(rank: int | None, world_size: int | None) -> Share | None:
 
 
 class LoaderShare:
-    """The rank and world size of a loader. If the caller did not pass these values, the loader
-    looks them up again at each use until the first batch is requested.
+    """The rank and world size of a loader. If the caller did not pass these values, every call of
+    `find`, `begin` and `number` looks them up again until the first batch is requested.
     """
 
     def __init__(
@@ -77,8 +77,9 @@ class LoaderShare:
         core: the C++ loader. It was created for `given`, or for ALONE if `given` is None.
         fed: the loader's FedOrder if `sampler` or `batch_sampler` is used, otherwise None.
         batch_size: the number of samples in a batch on one rank. None with `batch_sampler`.
-        shared_out: the number of samples in an epoch. `begin` uses this number to warn if the last
-            batch on this rank is empty. If None, there is no such warning.
+        shared_out: the number of samples that all ranks together get in an epoch. `begin` uses this
+            number to warn if the last batch on this rank is empty. If None, there is no such
+            warning.
         """
         self._core = core
         self._fed = fed
@@ -96,9 +97,8 @@ class LoaderShare:
         """Looks up the rank and world size of this process. Does nothing if the caller passed them,
         or if a batch has already been requested.
 
-        Errors: InvalidArgumentError if an environment variable is invalid. With `sampler` or
-        `batch_sampler`, also InvalidArgumentError if the loader was restored in the middle of an
-        epoch and the number of ranks has changed.
+        Errors: InvalidArgumentError if an environment variable is invalid, or if `sampler` or
+        `batch_sampler` is used and the restored state does not allow the new world size.
         """
         if self._given or self._core.life() != "not started":
             return
@@ -135,9 +135,9 @@ class LoaderShare:
             _warn_of_an_empty_batch(self._shared_out, self._batch_size or 1, share)
 
     def number(self, name: str) -> int:
-        """Returns the number called `name`. This number depends on the rank and world size. If a
-        new rank or world size changes this number after this call and before the first batch, a
-        warning shows the old and the new number.
+        """Returns the value of the loader's attribute `name` for the current rank and world size.
+        If a later call of `find` changes this value, `find` warns that the attribute was read too
+        early.
 
         name: "loader.global_batch_size", "len(loader)", "loader.batches_left" or
             "loader.batches_done". With `sampler` or `batch_sampler`, only
@@ -165,7 +165,7 @@ class LoaderShare:
 def found_share() -> Share:
     """Returns the rank and world size of torch.distributed. If torch.distributed is not
     initialised, returns the rank and world size that torchrun or srun has set in the environment.
-    If neither has set them, returns ALONE.
+    If neither has set them, returns ALONE (rank 0 of 1).
 
     Errors: InvalidArgumentError for an invalid environment variable.
     """
@@ -271,8 +271,8 @@ def _warn_once(about: str, text: str) -> None:
 
 
 def _warn_of_change(name: str, then: int, before: Share, now: int, share: Share) -> None:
-    """Warns if `then` and `now` differ. They are the values of the number `name` for the shares
-    `before` and `share`.
+    """Warns if `then` and `now` differ. `then` is the value of the loader's attribute `name` that
+    was read for the rank and world size `before`. `now` is its value for `share`.
     """
     if then != now:
         warn_user(
@@ -288,7 +288,7 @@ def _warn_of_an_empty_batch(samples: int, batch_size: int, share: Share) -> None
     if 0 < left <= share.rank < share.world_size:
         warn_user(
             f"Rank {share.rank} gets an empty batch at the end of every epoch: the last global "
-            f"batch has only {left} of {samples} samples for {share.world_size} ranks. A mean loss "
-            'is NaN for an empty batch. Use `last_batch` "drop" or "wrap" for training, and "pad" '
-            "for validation."
+            f"batch has only {left} of the epoch's {samples} samples, for {share.world_size} "
+            'ranks. A mean loss is NaN for an empty batch. Use `last_batch` "drop" or "wrap" for '
+            'training, and "pad" for validation.'
         )

@@ -15,7 +15,7 @@ def plain_state(state: object, like: Mapping[str, Any]) -> dict[str, Any]:
 
     like: a valid state. A member of `state` must have the same type as the member in `like`.
 
-    Integers of NumPy and integer tensors are also accepted, because some frameworks convert
+    NumPy integers and integer tensors are also accepted, because some frameworks convert
     integers when they save a state. Errors: ArgumentTypeError for a wrong type;
     InvalidArgumentError for an integer of more than 64 bits.
     """

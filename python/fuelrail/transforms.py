@@ -297,8 +297,8 @@ class ColorJitter(Transform):
     rounded to float32. Results are clamped to [0, 255] and truncated. Brightness: factor * x.
     Contrast: factor * x + (1 - factor) * (mean of grey over the image). Saturation: factor * x +
     (1 - factor) * grey. Here, grey is the value that Grayscale computes. Hue: the pixel is
-    converted by torchvision's _rgb2hsv, shifted, converted back by _hsv2rgb, and multiplied by
-    255.999.
+    converted by torchvision's _rgb2hsv, its hue is shifted, and the pixel is converted back by
+    _hsv2rgb and multiplied by 255.999.
     """
 
     brightness: float | Sequence[float] = 0
@@ -351,7 +351,9 @@ class Normalize(Transform):
 
 
 def native_list(transforms: Sequence[Transform] | None) -> list[Native]:
-    """Converts transforms to objects of the C++ core. Errors name the index of an invalid item."""
+    """Converts transforms to objects of the C++ core. If an item is not a valid transform, the
+    error text contains the item's index.
+    """
     if transforms is None:
         return []
     if isinstance(transforms, (Transform, str)) or not isinstance(transforms, Sequence):
@@ -423,8 +425,8 @@ def _of_another_library(what: str, owner: str, transform: object, name: str) -> 
         f"{what} comes from {owner}, but only transforms from fuelrail.transforms are supported",
         found=shown(transform),
         remedy=(_INSTEAD.get(name) if owner == "torchvision" else None)
-        or f"{place} your transform to whole batches in `batch_transforms`, or to samples in the "
-        "`__getitem__` of a subclass of `fuelrail.torch.MapDataset`",
+        or f"{place} your transform to whole batches in `batch_transforms`, or to each sample, in "
+        "the `__getitem__` of a subclass of `fuelrail.torch.MapDataset`",
     )
 
 

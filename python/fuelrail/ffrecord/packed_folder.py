@@ -96,10 +96,10 @@ def _listed(folder: str, files: list[str], above: tuple[tuple[int, int], ...]) -
     here = (status.st_dev, status.st_ino)
     if here in above:
         raise InvalidArgumentError(
-            "the links form a cycle",
+            "symbolic links form a cycle",
             path=folder,
-            found=f"a link back to {os.path.realpath(folder)}",
-            remedy="Remove the link",
+            found=f"a path that leads back to {os.path.realpath(folder)}",
+            remedy="Remove the symbolic link that closes the cycle",
         )
     if len(above) == _MOST_FOLDERS:
         raise InvalidArgumentError(
@@ -143,9 +143,8 @@ class PackedFolder(Closing):
     ...     names = folder.list(recursive=True, list_dir=False)
     ...     first, second = folder.read(names[:2])
 
-    The last record stores the names of the files and folders as a pickle. A restricted parser reads
-    the pickle. It creates only dictionaries, strings and integers, and never runs code from the
-    file.
+    The last record stores the names of the files and folders as a pickle. The parser that reads the
+    pickle creates only dictionaries, strings and integers, and never runs code from the file.
     """
 
     def __init__(self, ffr_file: Names, check_data: bool = True) -> None:
@@ -156,8 +155,8 @@ class PackedFolder(Closing):
         check_data: verify checksums. Default: True.
 
         Errors: the errors of `FileReader`; CorruptFileError (also a ValueError and a RuntimeError)
-        if the file is not a packed folder, or if the pickle that stores the names refers to a
-        Python class.
+        if the file is not a packed folder, or if the pickle that stores the names is invalid or
+        refers to a Python class other than OrderedDict.
         """
         self.reader = FileReader(ffr_file, check_data)
         try:
@@ -232,7 +231,9 @@ class PackedFolder(Closing):
         ]
 
     def exists(self, path: Path) -> bool:
-        """Returns whether the file or directory exists. `..` does not mean the parent directory."""
+        """Returns whether the file or directory exists. `..` is treated as the name of an entry,
+        not as the parent directory.
+        """
         return self._find(path) is not None
 
     def is_file(self, path: Path) -> bool:

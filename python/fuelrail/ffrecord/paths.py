@@ -31,7 +31,7 @@ def input_names(fname: object) -> list[str]:
     """Returns the paths of the `.ffr` files that `fname` stands for. `fname` is the path of a file
     or a directory, or a list of files.
 
-    Checks that each local file exists, and that each name ends with `.ffr`.
+    Checks that each name ends with `.ffr`, and that each file exists, unless its name is a URI.
     """
     if isinstance(fname, (list, tuple)):
         names = [path_name("a file name", one) for one in fname]

@@ -74,16 +74,16 @@ class FileReader(Closing):
 
         fname: a file, a list or tuple of files, or a directory. A directory means all `.ffr` files
             in it, sorted by name.
-        check_data: verify the checksums of the tables now, and the checksum of each record when it
-            is read. Default: True.
+        check_data: verify the checksums of the record tables when the files are opened, and the
+            checksum of each record when it is read. Default: True.
 
         Errors: MissingFileError, FileNameError (both also AssertionErrors); CorruptFileError,
         TruncatedFileError, FileAccessError (all also RuntimeErrors); ArgumentTypeError;
         InvalidArgumentError for an invalid value of an option.
 
         FFRecord's first versions wrote no checksum of the record table. Each time a file without
-        this checksum is opened, a FuelrailWarning is issued. To avoid the warning, rewrite the
-        file.
+        this checksum is opened, a FuelrailWarning is issued. To avoid the warning, copy the file's
+        records to a new file with `FileReader` and `FileWriter`.
         """
         self._names = input_names(fname)
         self._check_data = switch("check_data", check_data)

@@ -72,8 +72,8 @@ def dump(
     ]
     if len(parts) < files:
         warn_user(
-            f"fewer files are written than requested ({len(parts)}, not {files}), because the "
-            f"dataset has too few items ({items})"
+            f"only {len(parts)} of the {files} requested files are written, because they hold "
+            f"all {items} items (at most {chunk} per file)"
         )
     with _progress(items, verbose) as tell:
         _dump_parts(dataset, parts, tell)
@@ -136,8 +136,9 @@ def _warn_of_others(folder: str, parts: list[tuple[str, int, int]]) -> None:
     )
     if others:
         warn_user(
-            f"{folder} has `.ffr` files of other datasets, such as {others[0]}; readers of the "
-            "folder read them too"
+            f"{folder} has `.ffr` files that this call did not write, such as {others[0]}. A "
+            "reader that opens the folder also reads these files. If they do not belong to the "
+            "dataset, move them to another folder."
         )
 
 

@@ -179,7 +179,7 @@ class FileWriter(Closing):
             try:
                 self.close()
             except Error as error:  # no caller could catch it
-                warn_user(f"the records are lost: {error}")
+                warn_user(f"the writer was not closed, and its records are lost: {error}")
             return
         self.discard()
         warnings.warn(

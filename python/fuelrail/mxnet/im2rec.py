@@ -267,7 +267,7 @@ def _params(
             "`dataset_params` has the wrong type",
             expected="a mapping from names to values",
             found=typed(given),
-            remedy='Write it as {"num_workers": 4}',
+            remedy='Write it like {"num_workers": 4}',
         )
     known = [name for name in _DEFAULTS if name not in without]
     for name in given:
@@ -301,7 +301,9 @@ def _output(output_path: object, folder: str, name: str) -> str:
 
 def _paths(report: PackReport, params: Mapping[str, Any]) -> str | list[str]:
     if report.failures:
-        _LOG.warning("skipped images: %d; %s lists them", len(report.failures), report.report)
+        _LOG.warning(
+            "skipped images: %d; the file %s lists them", len(report.failures), report.report
+        )
     for made in report.files:
         if made.was_there:
             _LOG.info("%s already exists and has the right contents", made.path)
@@ -326,8 +328,8 @@ def _images(data: object) -> Any:
             "`data` cannot be converted to one array",
             expected="images of one size",
             found=str(error),
-            remedy="Resize the images to one size, or write them as files and pack a list of them "
-            "with im2rec",
+            remedy="Resize the images to one size, or save them as image files and pack a list of "
+            "these files with im2rec",
         ) from error
     if pixels.dtype.kind == "b":
         raise ArgumentTypeError(
@@ -363,8 +365,8 @@ def _labels(labels: object, params: Mapping[str, Any]) -> tuple[list[float], int
     whole_numbers = given.astype(np.float64) == np.trunc(given.astype(np.float64))
     if not np.array_equal(stored[whole_numbers], given[whole_numbers]):
         raise InvalidArgumentError(
-            "a label cannot be stored exactly as float32",
-            remedy="Use smaller labels, for example class numbers from 0",
+            "a label is too large to be stored exactly as float32",
+            remedy="Use smaller labels, for example class numbers that start at 0",
         )
     width = 1 if stored.ndim == 1 else stored.shape[1]
     if width > 1 and not switch("pack_label", params["pack_label"]):

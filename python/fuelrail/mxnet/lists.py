@@ -72,7 +72,7 @@ def make_lists(
             "`exts` has the wrong type",
             expected="a list of file extensions",
             found=typed(exts),
-            remedy='Write it as [".jpg", ".png"]',
+            remedy='Write it like [".jpg", ".png"]',
         )
     paths, folders, images = _core.make_lists(
         file_name("`prefix`", prefix),

@@ -2,10 +2,10 @@
 
 >>> from fuelrail.mxnet import recordio
 
-To switch from `mxnet.recordio`, a program has to change only its import. fuelrail differs from
-MXNet only where MXNet loses data. A new file appears under its name only when it is closed. It is
-an error to pickle or reset a writer, or to use it in a forked child. (In MXNet, these actions empty
-or corrupt the file.)
+To switch from `mxnet.recordio`, a program has to change only its import. Two differences from MXNet
+prevent the loss of data. A new file appears under its name only when its writer is closed. A writer
+raises an error if it is pickled, reset, or used in a forked child. (In MXNet, these actions can
+empty or corrupt the file.) docs/from_mxnet.md lists the other differences.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class MXRecordIO(Closing):
     def __init__(self, uri: str | os.PathLike[str], flag: str) -> None:
         """Opens the file.
 
-        uri: a path, or a URI of a supported file system. flag: "r" to read, "w" to write.
+        uri: a path, or a URI such as "file:///data/train.rec". flag: "r" to read, "w" to write.
 
         Errors: InvalidArgumentError (a ValueError) for any other flag; the errors of `open`.
         """
@@ -193,7 +193,7 @@ class MXRecordIO(Closing):
         try:
             self._close_unless_failed()
         except Error as error:  # no caller could catch it
-            warn_user(f"the records are lost: {error}")
+            warn_user(f"the writer was not closed, and its records are lost: {error}")
 
     def _close_unless_failed(self) -> None:
         """Closes the file. Ignores the StateError that follows an earlier failure of `write`."""
@@ -273,8 +273,7 @@ class MXIndexedRecordIO(MXRecordIO):
         """Opens the file and its index.
 
         idx_path: the path of the index. uri, flag: as for MXRecordIO. key_type: a function that
-        returns a key. Its argument is the text of a key in the index, or the `idx` passed to
-        `write_idx`.
+        converts the text of a key in the index, or the `idx` passed to `write_idx`, to a key.
 
         Errors: as for MXRecordIO; CorruptError for an invalid line of the index; TruncatedError
         if the sidecar `X.rec.frx` lists more records than the index.
@@ -365,7 +364,8 @@ class MXIndexedRecordIO(MXRecordIO):
             path=self.idx_path,
             expected=f"one of the keys in the index (count: {len(self.idx)})",
             found=typed(idx),
-            remedy="Use a key from the attribute `keys`, with the same type: '5' is not 5",
+            remedy="Use a key from the attribute `keys`. The string '5' and the integer 5 are "
+            "different keys",
         )
 
     def _begin_reading(self) -> None:
@@ -400,8 +400,8 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys, self.idx, self._reader = keys, idx, reader
 
     def _of_key(self, error: Error, idx: Any) -> Error:
-        """Returns a copy of `error` that also names the key `idx`. Except for an IoError, the
-        advice in the error text then begins with checking the index file.
+        """Returns a copy of `error` that also names the key `idx`. If `error` is not an IoError,
+        the remedy of the copy begins with the advice to check the index.
         """
         remedy = error.remedy
         if not isinstance(error, IoError):

@@ -36,7 +36,7 @@ class Compose:
     exception, packing stops and raises this exception, with a note that names the image.
 
     If a Normalize is included, `im2rec` and `np2rec` raise InvalidArgumentError, because an image
-    file cannot store floats. Pass the Normalize to the loader that reads the file instead.
+    file cannot store floats. Instead, pass the Normalize to the loader that reads the file.
     """
 
     transforms: Sequence[T.Transform | PixelFunction | Compose] = ()

@@ -56,11 +56,11 @@ class DataLoader(BaseLoader[torch.Tensor]):
             shape (batch, 3, height, width) but are stored in the order NHWC. Default:
             torch.contiguous_format.
         pin_memory: whether to copy batches to page-locked memory. Needs CUDA. Default: False.
-        device: the CUDA device to which batches are copied, such as "cuda:1". "cuda" is the device
-            that is current when the loader is created. Batches are copied through page-locked
-            memory on a separate stream, before the `batch_transforms` run. If the device has too
-            little memory for a batch, an error is raised. The next request for a batch then tries
-            the same batch again. Default: None, the CPU.
+        device: the CUDA device to which batches are copied, such as "cuda:1". The value "cuda"
+            selects the device that is current when the loader is created. Batches are copied
+            through page-locked memory on a separate stream, before the `batch_transforms` run. If
+            the device has too little memory for a batch, an error is raised. The next request for a
+            batch then tries the same batch again. Default: None, the CPU.
 
         Errors: those of `fuelrail.Loader`; UnsupportedError if CUDA is needed but not available, or
         if `device` is neither a CUDA device nor the CPU.

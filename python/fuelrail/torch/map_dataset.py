@@ -89,8 +89,8 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
     a sample that is read twice in an epoch is cropped in the same way both times.
 
     Worker processes may be forked or spawned. A few workers are enough, because each decodes with
-    several threads. By default, the total number of threads in all workers is the number that the
-    main process would use without workers. `set_epoch` also takes effect in persistent workers.
+    several threads. By default, all workers together use as many threads as the main process would
+    use without workers. `set_epoch` also takes effect in persistent workers.
 
     A subclass may override `__getitem__` to change the result of `super().__getitem__(index)`.
     Samples are then decoded one at a time, so use several worker processes.
@@ -111,8 +111,8 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         processor.
 
         data: a Dataset, or anything that `fuelrail.open` takes.
-        fields: the fields of a sample, in order. The names are those of
-            `fuelrail.torch.DataLoader`, but here the field `position` contains the sample's index
+        fields: the fields of a sample, in order. The names are the same as for `fields` of
+            `fuelrail.torch.DataLoader`. But here, the field `position` contains the sample's index
             in the dataset. Default: image, label.
         memory_format: as in `fuelrail.torch.DataLoader`. Default: torch.contiguous_format.
 
@@ -156,8 +156,9 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         subclass's `__getitem__` for each index and returns a list of the results. That
         `__getitem__` must not call `__getitems__`.
 
-        Issues one FuelrailWarning if 16-bit images are reduced to 8 bits, and one if an alpha
-        channel is dropped. Each warning is issued only once, even with several worker processes.
+        Issues a FuelrailWarning if 16-bit images are reduced to 8 bits, and another if an alpha
+        channel is dropped. A dataset issues each of the two only once, even with several worker
+        processes.
         Errors: OutOfRangeError; ArgumentTypeError; the error of the first record that cannot be
         read.
         """
@@ -216,7 +217,9 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         self._prepare()
 
     def _prepare(self) -> None:
-        """Creates a new lock, and drops the native loader, which a forked child cannot use."""
+        """Creates a new lock and drops the native loader. A forked child cannot use those of its
+        parent.
+        """
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._native = None

@@ -64,8 +64,9 @@ class SideStreamCopy:
     """Copies batches to a CUDA device on a separate stream, in parallel with earlier work on the
     current stream. Later work on the current stream waits for the copy.
 
-    Each tensor is first copied to page-locked memory. Therefore, the loader may reuse its own
-    memory as soon as `__call__` returns. After an error, the original columns are unchanged.
+    `__call__` first copies each tensor to page-locked memory. When `__call__` returns, this first
+    copy is complete, and the loader may reuse the memory of the tensors that it passed. An error
+    does not change the columns that were passed.
     """
 
     def __init__(self, device: torch.device) -> None:

@@ -275,7 +275,7 @@ class ThreadedIter {
   // exists only in the parent.
   State* mine() const {
     if (state_ == nullptr || !state_->process.is_parents()) return state_.get();
-    throw StateError("the iterator's thread runs only in the parent process",
+    throw StateError("the iterator's thread exists only in the parent process",
                      {.remedy = "Create a new iterator after the fork"});
   }
 

@@ -310,7 +310,7 @@ TEST(ThreadedIter, forked_child_is_told_and_may_let_go) {
     return next + "; " + std::to_string(rest_of(iter).size());
   });
   EXPECT_EQ(said,
-            "the iterator's thread runs only in the parent process. Create a new iterator after "
+            "the iterator's thread exists only in the parent process. Create a new iterator after "
             "the fork.; 10");
   EXPECT_EQ(rest_of(iter).size(), 9u);
 }

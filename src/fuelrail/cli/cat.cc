@@ -129,7 +129,7 @@ int run(const CatArguments& arguments, Console& console) {
   } else if (records.size() != 1) {
     throw InvalidArgumentError(
         "only one record can be written to standard output",
-        {.found = fmt::to_string(records.size()), .remedy = "Name a folder with -o"});
+        {.found = fmt::to_string(records.size()), .remedy = "Pass a folder with -o"});
   } else if (arguments.output.empty()) {
     reader.give(records[0], reader.read(records[0]),
                 [&console](Bytes bytes) { console.write(bytes); });

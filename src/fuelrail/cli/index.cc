@@ -20,7 +20,8 @@ int run(const IndexArguments& arguments, Console& console) {
       info && info->is_directory) {
     throw InvalidArgumentError(
         "a folder cannot have a sidecar",
-        {.path = arguments.uri, .remedy = "If the folder has record files, index them one by one"});
+        {.path = arguments.uri,
+         .remedy = "If the folder has record files, run 'fuelrail index' on each of them"});
   }
   SidecarLocation location;
   {

@@ -142,7 +142,7 @@ class Verification {
           sidecar->identity() == now ? "the sidecar does not match the file's records"
                                      : "the sidecar does not belong to the file",
           {.path = uri,
-           .remedy = "If no record is damaged, move the sidecar away and build a new "
+           .remedy = "If verify reports no damaged record, move the sidecar away and build a new "
                      "one with 'fuelrail index'"});
     });
   }

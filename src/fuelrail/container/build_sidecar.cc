@@ -26,7 +26,8 @@ std::optional<uint32_t> known_crc(const Sidecar& sidecar, uint64_t i) {
       "the file may be damaged: its first or last 4 KiB changed after its sidecar was built, and "
       "no checksums exist to check its records",
       {.path = uri,
-       .remedy = fmt::format("Restore the file; if the change was intended, move {} away first",
+       .remedy = fmt::format("Restore the file; if the change was intended, move {} away and build "
+                             "the sidecar again",
                              old.uri())});
 }
 
@@ -43,14 +44,14 @@ void refuse_damage(const std::string& uri, const StoredSidecar& stored, const Si
   for (uint64_t i = 0; i < both; ++i) {
     const std::optional<uint32_t> known = known_crc(old, i);
     if (!known || *known == now.payload_crc(i)) continue;
-    throw CorruptError("the record's checksum differs from the sidecar's",
+    throw CorruptError("the record's checksum differs from its checksum in the sidecar",
                        {.path = uri,
                         .record = i,
                         .offset = now.record(i).offset,
                         .expected = fmt::format("{:#010x}", *known),
                         .found = fmt::format("{:#010x}", now.payload_crc(i)),
                         .remedy = fmt::format("Restore the file; if the change was intended, "
-                                              "move {} away first",
+                                              "move {} away and build the sidecar again",
                                               old.uri())});
   }
 }

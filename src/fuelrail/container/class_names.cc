@@ -121,8 +121,8 @@ void check_same_classes(std::span<const std::string> names, const Container& con
                              {.path = path,
                               .expected = difference->expected,
                               .found = difference->found,
-                              .remedy = "Pack the file or open the folder with the same classes "
-                                        "(--classes, in Python `classes`)"});
+                              .remedy = "Pack the file again, or open the folder, with the "
+                                        "expected classes (--classes, in Python `classes`)"});
 }
 
 ClassLabels::ClassLabels(std::span<const std::string> names) : names_(names) {

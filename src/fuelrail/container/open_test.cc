@@ -142,10 +142,11 @@ TEST(OpenContainer, a_class_folder_that_is_not_among_the_given_names_is_refused)
       open_container(directory.path(), {.classes = {"ant", "bee"}});
     });
   };
-  EXPECT_THAT(complaint(), HasSubstr("the folder name 'beee' is not a class name. "
+  EXPECT_THAT(complaint(), HasSubstr("the folder name 'beee' is not one of the given class names. "
                                      "Did you mean 'bee'?"));
   write_file(directory / "cat/0.jpg", "x");
-  EXPECT_THAT(complaint(), HasSubstr("is not a class name: found the same problem with 'cat'. "));
+  EXPECT_THAT(complaint(), HasSubstr("is not one of the given class names: found the same problem "
+                                     "with 'cat'. "));
 }
 
 TEST(OpenContainer, a_file_of_other_class_names_than_those_given_is_refused_with_the_first) {

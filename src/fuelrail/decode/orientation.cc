@@ -65,8 +65,7 @@ void turn_upright(ConstImageView from, int orientation, ImageView to) {
   const Size upright =
       turn.transposed ? Size{from.width, from.height} : Size{from.height, from.width};
   if (to.size() != upright || to.channels != from.channels) {
-    throw InvalidArgumentError(
-        "the output does not have the size and number of channels of the upright image");
+    throw InvalidArgumentError("the output has the wrong size or number of channels");
   }
   if (to.height == 0 || to.width == 0) return;
   // The strides in the stored image for one step down and one step right in the upright image.

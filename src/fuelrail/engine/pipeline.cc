@@ -243,7 +243,8 @@ void Pipeline::throw_stalled(double seconds) const {
   throw StallError(fmt::format("no batch arrived for {} s: {}", seconds, stage),
                    {.path = path,
                     .offset = offset,
-                    .remedy = "Check the named file or step; the next call waits again"});
+                    .remedy = "Check the file or step that this error names; to wait longer, "
+                              "request the batch again"});
 }
 
 // Removes the first batch from the shared state.

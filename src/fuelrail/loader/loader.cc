@@ -234,7 +234,9 @@ void Loader::restore(const State& state) {
   if (state.progress.position >= size && !impl_->is_fed()) {
     throw InvalidArgumentError("the state's position is beyond the end of the epoch",
                                {.expected = fmt::format("a position below {}", size),
-                                .found = fmt::format("{}", state.progress.position)});
+                                .found = fmt::format("{}", state.progress.position),
+                                .remedy = "Restore a state that was saved with this dataset "
+                                          "and the same `num_samples`"});
   }
   impl_->restart(state.progress);
 }

@@ -63,9 +63,9 @@ class ArrayFile {
   // Errors: CorruptError unless the whole file has been read.
   void require_end() const {
     if (at_ == bytes_.size()) return;
-    throw CorruptError(
-        "the mean image has bytes after its end",
-        at(0, "nothing after the name", fmt::format("extra bytes: {}", bytes_.size() - at_)));
+    throw CorruptError("the mean image has bytes after its end",
+                       at(0, "nothing after the array's name",
+                          fmt::format("extra bytes: {}", bytes_.size() - at_)));
   }
 
  private:
@@ -76,7 +76,7 @@ class ArrayFile {
             .offset = at_ - before,
             .expected = std::move(expected),
             .found = fmt::format("{}", found),
-            .remedy = "Delete the file, and the iterator will compute it again"};
+            .remedy = "Delete the file, and the iterator will compute the mean image again"};
   }
 
   Bytes bytes_;

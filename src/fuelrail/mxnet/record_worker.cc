@@ -79,7 +79,7 @@ class RecordWorker final : public Worker {
 
   void check_label_width(int64_t width) const {
     if (labels_.size() == static_cast<size_t>(width)) return;
-    throw CorruptError("the record does not have `label_width` labels",
+    throw CorruptError("the record's number of labels differs from `label_width`",
                        {.expected = fmt::format("{}", width),
                         .found = fmt::format("{}", labels_.size()),
                         .remedy = "Set `label_width` to the number of labels in each record, or "

@@ -117,11 +117,11 @@ void PackJob::replace_foreign() {
   for (const Planned& planned : parts_) {
     if (options_.job.overwrite || !is_file(planned.plan.uri)) continue;
     throw IoError(
-        "the output and an unfinished file for it already exist, and the unfinished file is from a "
-        "job with a different source, different options or another version of fuelrail",
+        "the output already exists, and so does an unfinished file from a job with a different "
+        "source, different options or another version of fuelrail",
         {.path = planned.plan.uri,
-         .remedy = "Finish that job, or replace the output and the unfinished file (overwrite, "
-                   "--overwrite)"});
+         .remedy = "Finish that job (resume, --resume), or replace the output and the unfinished "
+                   "file (overwrite, --overwrite)"});
   }
   journal_->begin_anew();
 }

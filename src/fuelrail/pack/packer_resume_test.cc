@@ -313,7 +313,7 @@ TEST_F(ResumedPacker, what_is_there_and_is_not_what_the_job_makes_is_refused) {
   const auto refused = [&](const PackOptions& with) {
     const auto before = outputs();
     const std::string message = refusal<IoError>(photos(), out("x.rec"), with);
-    EXPECT_THAT(message, HasSubstr("already exists: expected no file or the output of this job"));
+    EXPECT_THAT(message, HasSubstr("already exists: expected no file, or a file that equals"));
     EXPECT_TRUE(outputs() == before) << message;
     return message;
   };

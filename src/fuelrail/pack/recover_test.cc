@@ -174,7 +174,8 @@ TEST_P(RecoverRec, a_damaged_index_is_a_warning) {
   write_file(out("x.idx"), "no index");
   EXPECT_EQ(recover_it().file.records, 12u);
   ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_THAT(warnings_[0], HasSubstr("the keys of the index are not kept: " + out("x.idx")));
+  EXPECT_THAT(warnings_[0],
+              HasSubstr("the output does not keep the keys of the index: " + out("x.idx")));
   EXPECT_EQ(ids_of(*open_container(output())), ids_without({}));
 }
 

@@ -144,7 +144,7 @@ void throw_existing(const std::string& uri, const std::string& unlike) {
   throw IoError(
       "the output already exists",
       {.path = uri,
-       .expected = unlike.empty() ? "" : "no file or the output of this job",
+       .expected = unlike.empty() ? "" : "no file, or a file that equals this job's output",
        .found = unlike,
        .remedy = "Choose another name, or allow replacing the file (overwrite, --overwrite)"});
 }

@@ -335,7 +335,7 @@ class Resolver {
 
   [[noreturn]] static void throw_too_small(const RandomCrop& crop, Size image) {
     throw InvalidArgumentError(
-        "the image is smaller than the crop of RandomCrop",
+        "the image is smaller than RandomCrop's crop size",
         {.expected = fmt::format("at least height {}, width {}", crop.size.height, crop.size.width),
          .found = fmt::format("height {}, width {} (including padding)", image.height, image.width),
          .remedy = "Set pad_if_needed, or put a Resize before the RandomCrop"});

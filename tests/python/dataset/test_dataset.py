@@ -194,7 +194,7 @@ def test_fractions_must_be_fractions(data: fr.Dataset, parts: dict[str, float]) 
 
 
 def test_a_split_that_is_no_mapping_is_refused(data: fr.Dataset) -> None:
-    with pytest.raises(fr.ArgumentTypeError, match=r"mapping.*found \[0.5, 0.5\].*Write it as \{"):
+    with pytest.raises(fr.ArgumentTypeError, match=r"mapping.*found \[0.5, 0.5\].*Write it like "):
         data.split([0.5, 0.5])
     with pytest.raises(fr.ArgumentTypeError, match="expected a number"):
         data.split({"train": "most"})

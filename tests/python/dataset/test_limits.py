@@ -61,7 +61,7 @@ def bmp(height: int, width: int) -> bytes:
 BAD = {
     "scans": (jpeg(SIDE, 490), "contain too many blocks"),
     "jpeg": (jpeg(SIDE, 0)[:300], "2765569 blocks of at least 1 bit each"),
-    "png": (png(SIDE, SIDE), "each compressed byte gives at most 1032"),
+    "png": (png(SIDE, SIDE), "a byte of a PNG expands to at most 1032 bytes"),
     "bmp": (bmp(-SIDE, SIDE), "expected at least 530670054 bytes"),
     "side": (png(1, 65536), "a height and width of at most 65535 pixels"),
     "pixels": (png(60000, 60000), "max_pixels"),
@@ -85,7 +85,7 @@ def test_images_that_claim_too_much_are_passed_over(make_file: Callable[..., pat
     good = encoded(photograph(1, 64, 64))
     data = fr.open(make_file([good, *(image for image, _ in BAD.values())], verify_images=False))
     loader = fr.Loader(data, 4, transforms=[T.CenterCrop(16)], on_error="skip")
-    with pytest.warns(fr.FuelrailWarning, match="Another sample takes its place"):
+    with pytest.warns(fr.FuelrailWarning, match="The loader uses another sample instead"):
         batches = list(loader)
     assert sum(len(labels.numpy()) for _, labels in batches) == len(data)
     assert {bad.index for bad in loader.bad_records} == set(range(1, len(data)))

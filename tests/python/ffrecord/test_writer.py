@@ -298,7 +298,7 @@ def test_c2_2_a_dropped_writer_that_cannot_be_finished_warns(tmp_path: pathlib.P
     writer = FileWriter(tmp_path / "gone" / "a.ffr", 1)
     writer.write_one(b"one")
     shutil.rmtree(tmp_path / "gone")
-    with pytest.warns(fr.FuelrailWarning, match=r"the records are lost: .*a\.ffr"):
+    with pytest.warns(fr.FuelrailWarning, match=r"its records are lost: .*a\.ffr"):
         del writer
 
 

@@ -124,7 +124,7 @@ def test_what_is_passed_over_is_warned_of(file: pathlib.Path) -> None:
             pass
     assert len(caught) == len(BAD)
     assert f"{file}: record 17, offset " in str(caught[0].message)
-    assert str(caught[0].message).endswith("Another sample takes its place.")
+    assert str(caught[0].message).endswith("The loader uses another sample instead.")
     assert {warning.filename for warning in caught} == {__file__}
 
 

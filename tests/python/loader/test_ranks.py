@@ -226,7 +226,7 @@ def test_a_fed_order_has_the_ranks_that_are_found(tiny_file: pathlib.Path, world
     assert [batch[0].numpy().tolist() for batch in restored] == [[4, 5, 6, 7]]
 
 
-@pytest.mark.filterwarnings("ignore:.*Another sample takes its place")
+@pytest.mark.filterwarnings("ignore:.*The loader uses another sample instead")
 def test_the_bad_samples_that_are_allowed_are_a_part_of_the_share_that_is_found(
     tmp_path: pathlib.Path, world: World
 ) -> None:

@@ -274,7 +274,7 @@ MXIndexedRecordIO("a.idx", "a.rec", "w").write_idx(0, bytes(200000))
 """
     run = python(FULL + program, cwd=os.getcwd())
     assert run.returncode == 0, run.stderr
-    assert "FuelrailWarning: the records are lost: " in run.stderr
+    assert "FuelrailWarning: the writer was not closed, and its records are lost: " in run.stderr
     assert "a.rec: offset 1" in run.stderr
     assert "Exception ignored" not in run.stderr
     assert os.listdir() == []

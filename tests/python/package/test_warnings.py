@@ -109,7 +109,7 @@ def test_a_rank_whose_last_batch_is_empty_is_warned(tiny_file: pathlib.Path) -> 
         places, texts = lines_warned_of(act)
         assert places == [1]
         assert texts[0].startswith("Rank 2 gets an empty batch at the end of every epoch: ")
-        assert f" only 1 of {samples} samples " in texts[0]
+        assert f" only 1 of the epoch's {samples} samples, " in texts[0]
     iter(loader)  # once a loader
     iter(fr.Loader(tiny_file, rank=0, **options))
     for last_batch in ("drop", "pad", "wrap"):

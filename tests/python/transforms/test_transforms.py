@@ -204,8 +204,8 @@ def another_librarys(module: str, name: str) -> object:
 
 
 OWN_CALLS = (
-    "your transform to whole batches in `batch_transforms`, or to samples in the `__getitem__` of "
-    "a subclass of `fuelrail.torch.MapDataset`"
+    "your transform to whole batches in `batch_transforms`, or to each sample, in the "
+    "`__getitem__` of a subclass of `fuelrail.torch.MapDataset`"
 )
 
 

@@ -369,8 +369,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
 
 def _draws(sampler: Any) -> bool:
-    """Returns True unless the order of `sampler` is known not to depend on a random generator whose
-    state continues from epoch to epoch.
+    """Returns whether `sampler` may draw its order from a random generator that is not seeded again
+    for each epoch. Returns True for a sampler of an unknown class.
     """
     steady = (
         torch.utils.data.SequentialSampler,

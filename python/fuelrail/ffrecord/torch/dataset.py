@@ -145,5 +145,5 @@ def _batch(indices: Any) -> Sequence[Any]:
         expected="a list or a tuple of integers",
         found=typed(indices),
         remedy="Write `dataset[[3]]` for one sample. To join datasets, use "
-        "fuelrail.ffrecord.torch.ConcatDataset",
+        "fuelrail.ffrecord.torch.ConcatDataset, not torch's ConcatDataset",
     )

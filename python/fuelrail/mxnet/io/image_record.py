@@ -74,13 +74,14 @@ class _RecordIter(DataIter):
     def provide_label(self) -> list[DataDesc]:
         """A list of one DataDesc: the name, shape and type of the array in `DataBatch.label`.
 
-        The default name is "softmax_label". The shape is (batch,) if an image has one label, and
-        (batch, length of a label row) otherwise.
+        The default name is "softmax_label". The shape is (batch,) if label_width is 1, and
+        (batch, label_width) otherwise. For ImageDetRecordIter, it is (batch, length of a label
+        row).
         """
         return [self._provided[1]]
 
     def reset(self) -> None:
-        """Starts the next epoch. Before the first batch of an epoch, `reset` does nothing.
+        """Starts the next epoch. Does nothing if no batch of this epoch has been read yet.
 
         If `round_batch` filled the last batch of an epoch with records from the beginning of the
         data, the next epoch starts after these records. If `reset` is called in the middle of an
@@ -98,13 +99,13 @@ class _RecordIter(DataIter):
         Returns True if a next batch exists. At the end of the epoch, returns False until `reset` is
         called.
 
-        If Ctrl-C interrupts `augmenter`, the batch is lost. If Ctrl-C interrupts any other part of
-        the call, the next call moves to the same batch.
+        If Ctrl-C interrupts `augmenter`, the batch is lost: the next call moves to the batch after
+        it. If Ctrl-C interrupts any other part of the call, no batch is lost.
 
         Errors: StateError if the iterator is closed, and in a forked child if the parent created
-        it; CorruptError, TruncatedError, DecodeError and UnsupportedError, with file, record and
-        offset; exceptions of `augmenter`. After any error except StateError, the next call moves to
-        the following batch.
+        the iterator; CorruptError, TruncatedError, DecodeError and UnsupportedError, with file,
+        record and offset; exceptions of `augmenter`. After any error except StateError, the failed
+        batch is lost, and the next call moves to the batch after it.
         """
         self._batch = self._take()
         return self._batch is not None
@@ -128,8 +129,8 @@ class _RecordIter(DataIter):
     def getlabel(self) -> NDArray:
         """Returns the labels of the current batch as a float32 array.
 
-        The shape is (batch,) if label_width is 1. Otherwise it is (batch, n), where n is the number
-        of values that the batch has for each image.
+        The shape is (batch,) if label_width is 1, and (batch, label_width) otherwise. For
+        ImageDetRecordIter, it is (batch, length of a label row).
         """
         labels = self._current().label
         array: NDArray = (labels or [])[0]
@@ -228,10 +229,10 @@ class ImageRecordIter(_RecordIter):
 
     Replaces MXNet's `mx.io.ImageRecordIter`, and reads the files that im2rec writes. All arguments
     are keyword arguments. They are listed below, in the five groups of MXNet's documentation. A
-    value may also be a text that MXNet accepts, for example "(3,224,224)" or "True".
+    value may also be given as text in MXNet's form, for example "(3,224,224)" or "True".
 
-    The pixels and the order of the images equal those of MXNet 1.9.1. If `seed_aug` is set, the
-    random numbers also equal MXNet's. docs/mxnet_augmentation.md has the formulas, and
+    The images have the same order and the same pixels as in MXNet 1.9.1. Random augmentation gives
+    the same pixels only if `seed_aug` is set. docs/mxnet_augmentation.md has the formulas, and
     docs/from_mxnet.md lists the differences from MXNet.
 
     Each batch is a DataBatch. `data` has one NDArray of shape (batch, channels, height, width).
@@ -240,8 +241,8 @@ class ImageRecordIter(_RecordIter):
 
     Errors: ArgumentTypeError for a missing keyword, for a value of the wrong type, and for an
     unknown keyword (MXNet ignores unknown keywords); InvalidArgumentError for an invalid value;
-    NotFoundError, IoError, CorruptError and TruncatedError for the files; the errors of
-    `iter_next`.
+    NotFoundError, IoError, CorruptError and TruncatedError for a missing, unreadable or damaged
+    file; the errors of `iter_next`.
     """
 
 

@@ -68,9 +68,9 @@ class InputSplit(Closing):
         uri: items separated by `;`, for example `item;item?key=value#cachefile`. An item is a file,
             a directory (all its files, sorted by name) or `directory/regex` (the directory's files
             whose names match the regular expression). Everything from `?` to `#` is ignored. If a
-            cache file is given, the first pass copies the part to this file, or to
-            `cachefile.splitN.partK` if nsplit is above 1. Later passes read the copy. If the files
-            have changed, the copy is written again.
+            cache file is given, the first pass copies the part to this file. If nsplit is above 1,
+            the copy is called `cachefile.splitN.partK`, where N is `nsplit` and K is `part`. Later
+            passes read the copy. If the input files have changed, the copy is written again.
         part: the number of the part to read, from 0.
         nsplit: the number of parts.
         type: "text" (each line is a record), "recordio" or "indexed_recordio". With
@@ -133,8 +133,8 @@ class InputSplit(Closing):
         return self._core.next_record()
 
     def next_chunk(self) -> bytes | None:
-        """Returns the rest of the current chunk or, if all its records have been read, the next
-        chunk. Returns None at the end of the part.
+        """Returns the unread records of the current chunk. If all of them have been read, returns
+        the next chunk. Returns None at the end of the part.
 
         A chunk contains whole records in the format of the file. `records_of` divides a chunk into
         its records.
@@ -170,7 +170,8 @@ class InputSplit(Closing):
         self._core.before_first()
 
     def reset_partition(self, part: int, nsplit: int) -> None:
-        """Moves to the start of a different part. May be called at any time.
+        """Divides the files into `nsplit` parts, and moves to the start of the part number `part`.
+        May be called at any time.
 
         Errors: as for `InputSplit`.
         """

@@ -173,8 +173,8 @@ def _decimal(name: str, value: Any) -> float:
 
 
 def _number(name: str, value: Any) -> float:
-    """Converts `value` to a float. Text is converted to the nearest float, unlike in `_decimal`,
-    because MXNet does so for the items of a list and for options that may be None.
+    """Converts `value` to a float. Text is converted to the nearest float, because MXNet parses
+    the items of a list, and options that may be None, in this way. Other options use `_decimal`.
     """
     if isinstance(value, bool):
         return float(value)

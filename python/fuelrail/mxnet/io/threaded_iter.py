@@ -33,10 +33,10 @@ class ThreadedIter(Closing, Generic[T]):
     ([0, 1, 2], [0, 1, 2])
 
     If the producer raises an exception, the iterator first returns the items that were produced
-    earlier, and then raises the exception. Several threads may use the same iterator. It may be
-    rewound, closed and deleted at any time. `close` waits until the producer has finished its
-    current item. The thread that prepares the items is a daemon, so Python does not wait for it at
-    exit. After `close`, and in a forked child, every method except `close` raises StateError.
+    earlier, and then raises the exception. Several threads may use the same iterator. The iterator
+    can be rewound, closed and deleted at any time. `close` waits until the producer has finished
+    its current item. The thread that prepares the items is a daemon, so Python does not wait for it
+    at exit. After `close`, and in a forked child, every method except `close` raises StateError.
     """
 
     @suggests_options
@@ -49,14 +49,14 @@ class ThreadedIter(Closing, Generic[T]):
         """Starts the thread.
 
         producer: one of three kinds of object.
-            An iterable. Every pass over the items calls `iter(producer)`. If the producer is an
-            iterator, it can be rewound only if the argument `before_first` is given.
+            An iterable. Every pass over the items calls `iter(producer)`.
             A callable without arguments. Every pass calls it once, and it returns an iterable.
             A callable with one argument. It is called for each item, returns the item (not None),
             and raises StopIteration at the end. Its argument is None, or an item that was passed to
             `recycle` and may be reused.
         before_first: a function without arguments that rewinds the producer. It is called by
-            `ThreadedIter.before_first`, while the producer is paused. Default: no function.
+            `ThreadedIter.before_first`, while the producer is paused. Without it, an iterator or a
+            callable with one argument cannot be rewound. Default: no function.
         max_capacity: the largest number of items that are prepared in advance.
 
         Errors: ArgumentTypeError; InvalidArgumentError if max_capacity is below 1.
@@ -217,7 +217,7 @@ class _Shared(Generic[T]):
     def check_process(self) -> None:
         if self.process != os.getpid():
             raise StateError(
-                "the iterator's thread runs only in the parent process",
+                "the iterator's thread exists only in the parent process",
                 remedy="Create a new iterator after the fork",
             )
 

@@ -100,7 +100,7 @@ class SampleTableReader {
     if (!found && find_child(file_, table_, BoxType("stz2"))) {
       ErrorDetail detail = file_.place(table_);
       detail.expected = "a table of 32-bit sizes (stsz)";
-      throw UnsupportedError("the sizes of the samples are stored in a compact table (stz2)",
+      throw UnsupportedError("compact tables of sample sizes (stz2) are not supported",
                              std::move(detail));
     }
     const Mp4Box box = found ? *found : child(file_, table_, BoxType("stsz"));
@@ -222,10 +222,10 @@ class SampleTableReader {
 
   void check_inside(uint64_t sample, uint64_t offset, uint64_t bytes) const {
     if (offset <= file_.size() && bytes <= file_.size() - offset) return;
-    file_.refuse(
-        table_, "has a sample outside the file",
-        {.expected = fmt::format("samples that end at or before byte {}", file_.size()),
-         .found = fmt::format("{} bytes at {}, from sample {} on", bytes, offset, sample)});
+    file_.refuse(table_, "has a sample outside the file",
+                 {.expected = fmt::format("samples that end at or before byte {}", file_.size()),
+                  .found = fmt::format("{} bytes at offset {}, beginning with sample {}", bytes,
+                                       offset, sample)});
   }
 
   Mp4Bytes& file_;

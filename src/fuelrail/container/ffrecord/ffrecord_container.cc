@@ -167,7 +167,7 @@ Extent extent_of(const std::shared_ptr<const Source>& source, const RecordTable&
                  uint64_t i) {
   const uint64_t length = table.length(i);
   if (length > kMaxRecordBytes) {
-    throw CorruptError("the record table has a record that is too long",
+    throw CorruptError("according to the record table, the record is too long",
                        {.path = source->uri(),
                         .record = i,
                         .offset = table.offset(i),
@@ -270,8 +270,8 @@ std::unique_ptr<RecordStream> open_stream(const std::string& uri, uint64_t max_p
   std::unique_ptr<RecordStream> stream = stream_of(file, max_payload_bytes);
   if (options.warn && file->packed_files()) {
     options.warn(fmt::format(
-        "{}: this is a packed folder; its files and the list of their names are copied as plain "
-        "bytes. With the schema '{}', the files are read as images with labels",
+        "{}: this is a packed folder; its files and its list of file names are copied as plain "
+        "bytes. To read the files as images with labels, use the schema '{}'",
         uri, kClassFolders));
   }
   return stream;

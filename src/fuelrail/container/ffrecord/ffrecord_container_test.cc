@@ -272,7 +272,8 @@ TEST(Ffrecord, a_record_longer_than_any_can_be_is_refused_before_it_is_read) {
   EXPECT_THAT(
       refusal_of<CorruptError>([&] { extent_of(endless, long_table, 2); }),
       HasSubstr(
-          "endless.ffr: record 2, offset 48: the record table has a record that is too long"));
+          "endless.ffr: record 2, offset 48: according to the record table, the record is too "
+          "long"));
 }
 
 TEST(Ffrecord, damage_to_the_table_is_an_error_of_the_opening) {

@@ -99,7 +99,8 @@ class FileWriter::Step {
     const std::string& path = writer_.sink_.uri();
     switch (writer_.state_) {
       case State::kBetween:
-        throw StateError("no record is open", {.path = path});
+        throw StateError("no record was begun",
+                         {.path = path, .remedy = "Call `begin_record` first"});
       case State::kInRecord:
         throw StateError("a record is being written in pieces",
                          {.path = path, .remedy = "End that record before writing the next one"});

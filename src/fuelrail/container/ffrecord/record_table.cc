@@ -166,8 +166,8 @@ RecordTable RecordTable::read_below(const Source& source, uint64_t limit, bool v
   if (verify) table.verify(source.uri());
   if (!table.has_checksum() && warn) {
     warn(
-        fmt::format("{}: the record table has no checksum, like the tables of FFRecord's first "
-                    "versions, so damage to it can go unnoticed (rewrite the file to add one)",
+        fmt::format("{}: the record table has no checksum, as in FFRecord's first versions, so "
+                    "damage to the table can go unnoticed. Rewrite the file to add a checksum",
                     source.uri()));
   }
   return table;

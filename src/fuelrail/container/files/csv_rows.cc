@@ -63,8 +63,8 @@ void CsvRows::read_quoted_field(std::string& field) {
     if (at_ == text_.size()) {
       refuse_quotes(
           "a quotation mark is never closed", begun,
-          "Add the closing quotation mark. If the mark is part of the text, double it inside "
-          "quotation marks");
+          "Add the closing quotation mark. If the mark is part of the text, write it twice, and "
+          "put the whole field in quotation marks");
     }
     field += piece;
     ++at_;

@@ -52,7 +52,8 @@ TEST(CsvRows, a_quotation_mark_that_is_not_closed_ends_the_text_with_an_error) {
   ASSERT_TRUE(rows.next(fields));
   EXPECT_EQ(testing::refusal_of<CorruptError>([&] { rows.next(fields); }),
             "x.csv: line 2: a quotation mark is never closed. Add the closing quotation mark. "
-            "If the mark is part of the text, double it inside quotation marks.");
+            "If the mark is part of the text, write it twice, and put the whole field in "
+            "quotation marks.");
   EXPECT_FALSE(rows.next(fields));
 }
 

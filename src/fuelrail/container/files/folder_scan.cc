@@ -268,7 +268,7 @@ class Scan {
       found += fmt::format(" and {} more", unknown.size() - kMostFolders);
     }
     throw InvalidArgumentError(
-        fmt::format("the folder name '{}' is not a class name", unknown[0]),
+        fmt::format("the folder name '{}' is not one of the given class names", unknown[0]),
         {.path = root_, .found = std::move(found), .remedy = table.remedy_for(unknown[0])});
   }
 
@@ -319,9 +319,10 @@ class Scan {
     if (!options_.warn) return;
     if (ignored_.count > 0) {
       options_.warn(fmt::format(
-          "{}: {} {}: first {} (image names end in {})", root_, ignored_.count,
-          ignored_.count == 1 ? "file is skipped because it is not an image in a class folder"
-                              : "files are skipped because they are not images in class folders",
+          "{}: {} {} {} (image names end in {})", root_, ignored_.count,
+          ignored_.count == 1
+              ? "file is skipped because it is not an image in a class folder:"
+              : "files are skipped because they are not images in class folders; the first is",
           ignored_.first, image_extensions()));
     }
     if (hidden_.count() > 0) options_.warn(hidden_.warning(root_));

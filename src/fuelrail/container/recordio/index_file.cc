@@ -117,7 +117,7 @@ std::vector<uint64_t> resolve_index(const std::vector<IndexEntry>& entries,
           {.path = uri,
            .expected = "the offset at which a record begins",
            .found = fmt::format("{}", entry.offset),
-           .remedy = "Remove the index, or rebuild it for this file"});
+           .remedy = "Remove the index, or rebuild it from the record file"});
     }
     records.push_back(record);
   }

@@ -19,10 +19,11 @@ std::string shown(std::string_view key) { return fmt::format("{:?}", key.substr(
       "the keys of the index cannot be used as record keys",
       {.path = uri,
        .expected =
-           "one entry for each record, in the order of the records; every key is a whole number "
-           "below 2^64",
+           "one entry for each record, in the order of the records, and a whole number below 2^64 "
+           "as each key",
        .found = found,
-       .remedy = "Move the index away; the records' ids or numbers are then used as keys"});
+       .remedy = "Move the index away; a record's key is then its key in the sidecar, else its "
+                 "image's id, else its number"});
 }
 
 }  // namespace
@@ -61,7 +62,7 @@ KeysByOffset::KeysByOffset(const std::string& uri, const Warn& warn) {
     }
   } catch (const CorruptError& error) {
     keys_.clear();
-    if (warn) warn(fmt::format("the keys of the index are not kept: {}", error.what()));
+    if (warn) warn(fmt::format("the output does not keep the keys of the index: {}", error.what()));
   }
   std::sort(keys_.begin(), keys_.end());
 }

@@ -354,8 +354,8 @@ StoredSidecar SidecarStore::publish(const SidecarWriter& writer) {
     }
   }
   warn(
-      fmt::format("{}: the sidecar cannot be written beside the file or into the cache, so "
-                  "every opening scans the file again. {}",
+      fmt::format("{}: the sidecar cannot be written beside the file or into the cache directory, "
+                  "so the file is scanned each time it is opened. {}",
                   data_uri_, refused));
   return sidecar_in_memory(writer, identity_);
 }
@@ -382,7 +382,7 @@ std::optional<StoredSidecar> SidecarStore::publish_at(const SidecarWriter& write
 
 void SidecarStore::check_replaceable() const {
   if (!beside_.set_aside) return;
-  throw CorruptError("the file is not a valid sidecar of the data file, so it is not overwritten",
+  throw CorruptError("the file has the name of the sidecar, but is not a valid sidecar",
                      {.path = beside_.location.uri, .remedy = "Move the file away"});
 }
 

@@ -248,7 +248,7 @@ TEST_F(SidecarStoreTest, nowhere_to_write_keeps_it_in_memory_with_one_warning) {
            " " + warnings_.at(0);
   });
   EXPECT_THAT(said, HasSubstr("memory 1 1 "));
-  EXPECT_THAT(said, HasSubstr("every opening scans the file again"));
+  EXPECT_THAT(said, HasSubstr("the file is scanned each time it is opened"));
 }
 
 TEST_F(SidecarStoreTest, own_sidecar_that_cannot_be_replaced_is_an_error) {

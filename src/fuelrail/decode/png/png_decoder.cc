@@ -66,7 +66,7 @@ void require_rows(const spng_ihdr& header, Bytes encoded, int64_t bottom) {
       fmt::format("the PNG ends at byte {} of the image, before the end of the requested rows",
                   encoded.size()),
       {.expected =
-           fmt::format("at least {} bytes for these rows (each compressed byte gives at most {})",
+           fmt::format("at least {} bytes, because a byte of a PNG expands to at most {} bytes",
                        least, kMostInflated)});
 }
 

@@ -151,7 +151,7 @@ struct Layout {
 
 [[noreturn]] void refuse(const char* what, uint32_t found) {
   throw UnsupportedError(fmt::format("the TIFF's {} is not supported", what),
-                         {.found = fmt::format("{}", found), .remedy = "Convert it to PNG"});
+                         {.found = fmt::format("{}", found), .remedy = "Convert the image to PNG"});
 }
 
 Colours colours_of(const TiffFile& file, Layout& layout) {

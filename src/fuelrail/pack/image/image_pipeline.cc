@@ -85,8 +85,9 @@ bool needs_description(const EncodedImage& encoded) {
 Bytes bytes_to_store(const EncodedImage& encoded) {
   if (!needs_description(encoded)) return encoded.bytes;
   throw UnsupportedError(
-      "the image cannot be stored in a record, because its bytes alone are not enough to decode it",
-      {.expected = "an image that can be decoded from its bytes alone",
+      "the image cannot be stored in a record, because its decoder also needs data from elsewhere "
+      "in the file",
+      {.expected = "an image that can be decoded from only its own bytes",
        .found = std::string(encoded.codec->format->title),
        .remedy = "Convert the image to JPEG or PNG"});
 }

@@ -180,8 +180,8 @@ PackJournal::PackJournal(const std::string& output, const std::string& job, bool
   if (!sink_->is_first_writer()) {
     throw IoError("another job is writing the output",
                   {.path = output,
-                   .remedy = "Wait until that job ends; if no job is running, remove the files of "
-                             "this name that end in .partial, which another program created"});
+                   .remedy = "Wait until that job ends; if no job is running, remove " +
+                             journal_uri(output) + ".partial"});
   }
   sink_->leave_partial(leave);
   if (sink_->position() > 0) {

@@ -28,10 +28,10 @@ std::unique_ptr<Sink> try_to_hold(const std::string& uri) {
 
 std::unique_ptr<Sink> hold_alone(const std::string& uri) {
   if (std::unique_ptr<Sink> sink = try_to_hold(uri)) return sink;
-  throw IoError("another job is writing the output",
-                {.path = uri,
-                 .remedy = "Wait until that job ends; if no job is running, remove " + uri +
-                           ".partial, which another program created"});
+  throw IoError(
+      "another job is writing the output",
+      {.path = uri,
+       .remedy = "Wait until that job ends; if no job is running, remove " + uri + ".partial"});
 }
 
 void refuse_orphan(const std::string& uri) {

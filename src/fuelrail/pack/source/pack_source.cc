@@ -35,7 +35,7 @@ void check_length(uint64_t bytes) {
 std::string remedy_for_schema(const std::string& uri) {
   const FileFormat* format = find_format(uri);
   if (format == nullptr || format->schema.name.empty()) return "";
-  return fmt::format("If it is {}, convert it with --schema {} (in Python `schema=\"{}\"`)",
+  return fmt::format("If the source is {}, convert it with --schema {} (in Python `schema=\"{}\"`)",
                      format->schema.meaning, format->schema.name, format->schema.name);
 }
 

@@ -141,10 +141,10 @@ LocalSink::LocalSink(std::string uri, Begin begin) : uri_(std::move(uri)), path_
       return;
     }
   }
-  throw IoError("there are too many .partial files of unfinished writers",
+  throw IoError("there are too many unfinished copies (.partial files) of this file",
                 {.path = uri_,
                  .found = fmt::format("{} files", kMaxWriters),
-                 .remedy = "Remove the .partial files"});
+                 .remedy = "Remove the .partial files that no running program is writing"});
 }
 
 LocalSink::~LocalSink() {

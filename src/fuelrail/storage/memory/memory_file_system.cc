@@ -265,8 +265,7 @@ class MemoryFileSystem final : public FileSystem {
     if (tree_.make_directory(path_of(uri))) return;
     throw IoError(
         "cannot create the directory",
-        {.path = uri,
-         .found = "a file with the name of the directory or of one of its parent directories"});
+        {.path = uri, .found = "a file with this name, or with the name of a parent directory"});
   }
 
  private:
