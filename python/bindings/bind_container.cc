@@ -21,11 +21,14 @@ namespace fuelrail::python {
 namespace {
 
 ContainerHandle open(nb::bytes uri, Strings warnings, const std::string& schema, nb::bytes root,
-                     bool ignore_sidecar, const Strings& classes) {
+                     const std::string& track, const std::string& split, bool ignore_sidecar,
+                     const Strings& classes) {
   const PythonTurns turns;
   const WarningsInto warned(std::move(warnings));
   const OpenOptions options{.schema = schema,
                             .root = std::string(root.c_str(), root.size()),
+                            .track = track,
+                            .split = split,
                             .ignore_sidecar = ignore_sidecar,
                             .classes = fs_names(classes),
                             .warn = warned.warn(),
@@ -211,7 +214,8 @@ void bind_container(nb::module_& module) {
       });
 
   module.def("open_container", open, nb::arg("uri"), nb::arg("warnings"), nb::arg("schema") = "",
-             nb::arg("root").sig("b''") = nb::bytes(""), nb::arg("ignore_sidecar") = false,
+             nb::arg("root").sig("b''") = nb::bytes(""), nb::arg("track") = "",
+             nb::arg("split") = "", nb::arg("ignore_sidecar") = false,
              nb::arg("classes") = nb::list());
   module.def("read_class_names", read_names, nb::arg("uri"), nb::arg("warnings"),
              "Returns the class names in a packed file, a folder or a text file.");

@@ -189,18 +189,18 @@ class Dataset:
         container: _core.Container,
         name: str,
         origin: Origin | None = None,
-        opened_as: tuple[str, str, bool, tuple[str, ...]] = ("", "", False, ()),
+        opened_as: Opening | None = None,
     ) -> None:
         """origin: a function and the arguments with which it creates this dataset from other
             datasets. Unpickling calls this function. None if the dataset was opened from the path
             `name`.
-        opened_as: the options for opening the path `name` again: (schema, root, whether sidecars
-            are ignored, class names). Not used if `origin` is given.
+        opened_as: the options for opening the path `name` again. Default: those of `open`. Not used
+            if `origin` is given.
         """
         self._container = container
         self._name = name
         self._origin = origin
-        self._opened_as = opened_as
+        self._opened_as = opened_as or Opening()
         self._schema = tuple(Field(*field) for field in container.schema)
         with contextlib.suppress(ImportError):
             # Samples and batches need NumPy. It is imported here, because a later import could run
@@ -313,7 +313,7 @@ class Dataset:
         return self
 
     def __reduce__(self) -> Origin:
-        return self._origin or (_reopen, (self._name, self.fingerprint, *self._opened_as))
+        return self._origin or (_reopen, (self._name, self.fingerprint, self._opened_as))
 
     def __repr__(self) -> str:
         fields = ", ".join(field.name for field in self._schema)
@@ -343,6 +343,34 @@ class Dataset:
         return place_of(index, len(self), "sample")
 
 
+class Opening(NamedTuple):
+    """The options of `open` for a path, checked and completed."""
+
+    schema: str = ""
+    root: str = ""
+    track: str = ""
+    split: str = ""
+    ignore_sidecar: bool = False
+    classes: tuple[str, ...] = ()
+
+    def refuse_for_open_dataset(self) -> None:
+        """Errors: InvalidArgumentError if any option except `classes` is given."""
+        given = {
+            "schema": self.schema,
+            "root": self.root and shown(self.root),
+            "track": self.track,
+            "split": self.split,
+            "sidecar": '"ignore"' if self.ignore_sidecar else "",
+        }
+        for name, value in given.items():
+            if value:
+                raise InvalidArgumentError(
+                    f"`{name}` cannot be given for a dataset that is already open",
+                    found=value,
+                    remedy=f"Pass `{name}` in the call to `fuelrail.open` that opens the file",
+                )
+
+
 # A loader's remedies for options that only `open` takes.
 OPENS_ALONE = {
     name: f"Pass the dataset `fuelrail.open(path, {name}=...)`" for name in ("root", "classes")
@@ -358,6 +386,8 @@ def open(
     root: str | os.PathLike[str] | None = None,
     sidecar: Literal["use", "ignore"] = "use",
     classes: ClassNames | None = None,
+    track: str | None = None,
+    split: str | None = None,
 ) -> Dataset:
     """Opens a dataset.
 
@@ -365,7 +395,7 @@ def open(
     <fuelrail.Dataset: 8 samples of image, label; 2 classes; train.rec>
 
     source: one of the following, or a Python list of them, concatenated in the list's order:
-        - A RecordIO file (`.rec`) or an FFRecord file (`.ffr`).
+        - A RecordIO file (`.rec`), an FFRecord file (`.ffr`) or a Benzina file (`.bzna`).
         - A folder of `.ffr` files, which are concatenated in the order of their names.
         - A folder with one sub-folder for each class. The sub-folders are numbered from 0 in the
           code-point order of their names. An image's label is the number of its sub-folder.
@@ -391,6 +421,10 @@ def open(
         of other classes are not. A record file's own class names must equal `classes`. With
         sidecar="ignore", a record file has no class names of its own and gets those in `classes`.
         Default: None, the class names of `source`.
+    track: for a `.bzna` file, the image of each sample: "bzna_thumb", which has at most 512 x 512
+        pixels, or "bzna_input", the image in full size. Default: None, "bzna_thumb".
+    split: for a `.bzna` file, the samples to open: "train", "validation" (or "val") or "test".
+        Default: None, all samples.
 
     Issues a FuelrailWarning for each problem that does not prevent opening.
 
@@ -402,37 +436,27 @@ def open(
         - The class names differ from `classes` (the error text shows the first difference).
         - `schema` is unknown or does not apply to the format.
         - `root` is given, but `source` is not a list of images.
+        - `track` or `split` is unknown, or is given for a source that is not a `.bzna` file; or
+          the file does not have this split.
     """
-    schema = "" if schema is None else text("schema", schema)
-    folder = "" if root is None else file_name("`root`", root)
-    ignored = choice_of("sidecar", sidecar, ("use", "ignore")) == "ignore"
     names = class_names(classes)
+    opening = Opening(
+        schema="" if schema is None else text("schema", schema),
+        root="" if root is None else file_name("`root`", root),
+        track="" if track is None else text("track", track),
+        split="" if split is None else text("split", split),
+        ignore_sidecar=choice_of("sidecar", sidecar, ("use", "ignore")) == "ignore",
+        classes=tuple(names),
+    )
     if isinstance(source, Dataset):
-        if schema:
-            raise InvalidArgumentError(
-                "`schema` cannot be given for a dataset that is already open",
-                found=schema,
-                remedy="Pass `schema` in the call to `fuelrail.open` that opens the file",
-            )
-        if folder:
-            raise InvalidArgumentError(
-                "`root` cannot be given for a dataset that is already open",
-                found=shown(folder),
-                remedy="Pass `root` in the call to `fuelrail.open` that opens the list of images",
-            )
-        if ignored:
-            raise InvalidArgumentError(
-                "`sidecar` cannot be given for a dataset that is already open",
-                found='"ignore"',
-                remedy="Pass `sidecar` in the call to `fuelrail.open` that opens the file",
-            )
+        opening.refuse_for_open_dataset()
         if names:
             source.container.check_classes(names)
         return source
     if isinstance(source, (str, bytes, os.PathLike)):
         path = file_name("`source`", source)
         with CoreWarnings() as said:
-            return _open_path(path, said, schema, folder, ignored, tuple(names))
+            return _open_path(path, said, opening)
     if not isinstance(source, Iterable) and hasattr(source, "__getitem__"):
         raise ArgumentTypeError(
             "a dataset implemented in Python cannot be opened",
@@ -448,7 +472,7 @@ def open(
             expected="a path or a list of paths",
             found=typed(source),
         )
-    parts = [open(part, schema, root, sidecar, names or None) for part in source]
+    parts = [open(part, schema, root, sidecar, names or None, track, split) for part in source]
     if not parts:
         raise InvalidArgumentError("the list of datasets to open is empty")
     container = _core.concat([part.container for part in parts])
@@ -463,11 +487,9 @@ def _is_iterable(value: object) -> bool:
     return True
 
 
-def _reopen(
-    path: str, fingerprint: str, schema: str, root: str, ignored: bool, classes: tuple[str, ...]
-) -> Dataset:
+def _reopen(path: str, fingerprint: str, opening: Opening) -> Dataset:
     """Opens the files of a pickled dataset again, without issuing warnings."""
-    data = _open_path(path, [], schema, root, ignored, classes)
+    data = _open_path(path, [], opening)
     if data.fingerprint != fingerprint:
         raise CorruptError(
             "the dataset has changed since it was pickled",
@@ -483,11 +505,16 @@ def _part(data: Dataset, fractions: Mapping[str, float], seed: int, name: str) -
     return data.split(fractions, seed)[name]
 
 
-def _open_path(
-    path: str, said: list[str], schema: str, root: str, ignored: bool, classes: tuple[str, ...]
-) -> Dataset:
+def _open_path(path: str, said: list[str], opening: Opening) -> Dataset:
     """Opens a dataset and appends the core's warnings to `said`."""
     container = _core.open_container(
-        os.fsencode(path), said, schema, os.fsencode(root), ignored, list(classes)
+        os.fsencode(path),
+        said,
+        schema=opening.schema,
+        root=os.fsencode(opening.root),
+        track=opening.track,
+        split=opening.split,
+        ignore_sidecar=opening.ignore_sidecar,
+        classes=list(opening.classes),
     )
-    return Dataset(container, path, opened_as=(schema, root, ignored, classes))
+    return Dataset(container, path, opened_as=opening)

@@ -31,6 +31,8 @@ class ReadKeywords(_ReadThreads, _ReadWays, total=False):
 class SampleKeywords(_ReadThreads, total=False):
     """Options for reading and transforming samples:
     schema: how to interpret the records, as in `fuelrail.open`. Default: the format's default.
+    track: the image of each sample of a `.bzna` file, as in `fuelrail.open`. Default: "bzna_thumb".
+    split: the samples of a `.bzna` file to read, as in `fuelrail.open`. Default: all samples.
     sidecar: "use" or "ignore", as in `fuelrail.open`. Default: "use".
     transforms: a list of transforms from `fuelrail.transforms`. If the transforms do not give all
         images the same size, the images of a batch are a list with one array for each image. Must
@@ -38,6 +40,8 @@ class SampleKeywords(_ReadThreads, total=False):
     """
 
     schema: str | None
+    track: str | None
+    split: str | None
     sidecar: Literal["use", "ignore"]
     seed: int
     transforms: Sequence[Transform] | None

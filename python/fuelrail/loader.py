@@ -78,6 +78,8 @@ _RESULTS, _SPEED = ([Option(*row) for row in rows] for rows in _core.loader_opti
 LOADER_OPTIONS = (*_RESULTS, *_SPEED)
 _OWN: LoaderKeywords = {
     "schema": None,
+    "track": None,
+    "split": None,
     "sidecar": "use",
     "shuffle": False,
     "weights": None,
@@ -98,7 +100,8 @@ _TEXT = "\n".join(
         described("Options that change only speed:", _SPEED),
     ]
 )
-_OPENED = ("schema", "sidecar")  # pickled as part of the dataset, not as options
+# Options of `fuelrail.open`, pickled as part of the dataset and not as options of the loader.
+OPENED = ("schema", "track", "split", "sidecar")
 _WARNINGS = 10  # the number of bad samples that are reported one by one
 
 
@@ -149,7 +152,7 @@ class BaseLoader(Closing, Generic[Element]):
         asked: dict[str, Any] = {**_OWN, **given}
         values = read_options(LOADER_OPTIONS, given)
         _core.check_loader_options(values)
-        dataset = open_dataset(data, asked["schema"], sidecar=asked["sidecar"])
+        dataset = open_dataset(data, **{name: asked[name] for name in OPENED})
         share_given = given_share(asked["rank"], asked["world_size"])
         share = share_given or ALONE
         weights, fields = asked["weights"], asked["fields"]
@@ -202,7 +205,7 @@ class BaseLoader(Closing, Generic[Element]):
         # may change them.
         batch_transforms = asked["batch_transforms"]
         self._given: dict[str, Any] = {
-            **{name: value for name, value in given.items() if name not in _OPENED},
+            **{name: value for name, value in given.items() if name not in OPENED},
             **own,
             "rank": share_given and share.rank,
             "world_size": share_given and share.world_size,

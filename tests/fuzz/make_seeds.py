@@ -54,6 +54,17 @@ def make_recordio() -> None:
     keep("recordio", "damaged", records[0] + b"damage!." + records[5] + records[2][:7])
 
 
+def make_bzna() -> None:
+    """The sample of the format's page, whole and cut."""
+    page = (DOCS / "bzna.md").read_text()
+    block = re.search(r"```bzna\n(.*?)```", page, re.S)
+    assert block is not None
+    digits = "".join(line.split(";")[0].split(":", 1)[1] for line in block[1].splitlines())
+    file = bytes.fromhex(re.sub(r"0\{(\d+)\}", lambda run: "00" * int(run[1]), digits))
+    keep("bzna", "sample", file)
+    keep("bzna", "without-tables", file[: file.rindex(b"moov") - 4])
+
+
 Section = tuple[bytes, int, int, bytes]  # type, flags, block size, data
 PAGE_ENDS = (0x11223344, 0x55667788)  # in the sample of the format's page
 
@@ -346,6 +357,7 @@ def make_splits() -> None:
 if __name__ == "__main__":
     make_exif()
     make_recordio()
+    make_bzna()
     make_sidecars()
     make_pairs()
     make_texts()

@@ -17,7 +17,7 @@ from fuelrail.dataset import open as open_dataset
 from fuelrail.delivery import NativeColumn, check_images, columns_of
 from fuelrail.errors import ArgumentTypeError, warn_user
 from fuelrail.keywords import SampleKeywords
-from fuelrail.loader import LOADER_OPTIONS
+from fuelrail.loader import LOADER_OPTIONS, OPENED
 from fuelrail.options import (
     described,
     keywords,
@@ -34,7 +34,13 @@ if TYPE_CHECKING:
 
 Sample = tuple[Any, ...]
 
-_OWN: SampleKeywords = {"schema": None, "sidecar": "use", "transforms": None}
+_OWN: SampleKeywords = {
+    "schema": None,
+    "track": None,
+    "split": None,
+    "sidecar": "use",
+    "transforms": None,
+}
 _OPTIONS = [option for option in LOADER_OPTIONS if option.name in SampleKeywords.__annotations__]
 _TEXT = f"{inspect.getdoc(SampleKeywords)}\n{described('More options:', _OPTIONS)}"
 
@@ -121,7 +127,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         asked: dict[str, Any] = {**_OWN, **options}
         self._values = read_options(_OPTIONS, options)
         _core.check_loader_options(self._values)
-        self._data = open_dataset(data, asked["schema"], sidecar=asked["sidecar"])
+        self._data = open_dataset(data, **{name: asked[name] for name in OPENED})
         native_list(asked["transforms"])  # checked before it is copied
         self._transforms = list(asked["transforms"] or ())
         self._tensors = TensorFramework(memory_format)

@@ -37,6 +37,12 @@ struct EncodedImage {
   // For the decoder: information from an index about these bytes. May be wrong: check before use.
   Bytes hints{};
 
+  // Whether the bytes are an image on their own, without `codec`.
+  bool stands_alone() const {
+    return codec == nullptr || (!codec->format->signatures.front().empty() &&
+                                codec->coded == Size{} && codec->parameters.empty());
+  }
+
   bool has_coded_size() const { return codec != nullptr && codec->coded != Size{}; }
 };
 

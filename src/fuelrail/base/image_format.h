@@ -31,6 +31,11 @@ inline constexpr ImageFormat kBmpFormat{"bmp", "BMP", {".bmp"}, {"BM"}};
 inline constexpr ImageFormat kTiffFormat{
     "tiff", "TIFF", {".tif", ".tiff"}, {{{"II*\0", 4}, {"MM\0*", 4}, {"II+\0", 4}, {"MM\0+", 4}}}};
 
+// Images in these two formats have no signature: their container says what they are. As files of
+// their own they are MP4 files.
+inline constexpr ImageFormat kHevcFormat{"hevc", "H.265", {".mp4"}};
+inline constexpr ImageFormat kH264Format{"h264", "H.264", {".mp4"}};
+
 // The formats that have signatures.
 inline constexpr std::array kImageFormats{&kJpegFormat, &kPngFormat, &kWebpFormat, &kBmpFormat,
                                           &kTiffFormat};

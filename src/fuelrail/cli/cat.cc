@@ -44,7 +44,7 @@ class ContentReader {
   Content read(uint64_t i) {
     const RecordInfo info = inspector_.inspect(i);  // also checks the payload
     Content content{.in_pieces = info.is_long};
-    if (!raw_ && info.image) content.extension = info.image->format->extensions.front();
+    if (!raw_ && info.format != nullptr) content.extension = info.format->extensions.front();
     if (!info.is_long) content.bytes = raw_ ? payload(i) : info.content;
     return content;
   }
@@ -65,7 +65,7 @@ class ContentReader {
  private:
   // The payload as it is stored, with header and labels.
   Bytes payload(uint64_t i) {
-    const Extent extent = container_.extent(i);
+    const Extent extent = container_.record_extent(i);
     check_length(extent);
     framed_.resize(extent.length);
     extent.source->read(extent.offset, framed_);

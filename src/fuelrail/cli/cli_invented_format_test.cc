@@ -229,7 +229,7 @@ TEST_F(InventedFormat, what_a_row_does_not_have_is_said_plainly) {
   row.open = nullptr;
   EXPECT_THAT(refusal({"info", inv}),
               HasSubstr("files of this format cannot be opened: expected the format .rec, .ffr, "
-                        ".lst, .csv or .tsv, found Invented"));
+                        ".bzna, .lst, .csv or .tsv, found Invented"));
   row = invented::kFormat;
   row.damage_hides_rest = false;
   EXPECT_THAT(refusal({"verify", inv, "--recover", "-q"}),
@@ -237,7 +237,8 @@ TEST_F(InventedFormat, what_a_row_does_not_have_is_said_plainly) {
                         "their records even if some are damaged. Omit --recover"));
   row = invented::kFormat;
   row.sidecar_recipe = nullptr;
-  EXPECT_THAT(refusal({"index", inv, "-q"}), HasSubstr("cannot be indexed: " + both));
+  EXPECT_THAT(refusal({"index", inv, "-q"}),
+              HasSubstr("cannot be indexed: expected the format .rec, .ffr or .bzna"));
   row = invented::kFormat;
   row.make_writer = nullptr;
   EXPECT_THAT(refusal({"pack", photos(), out("y.inv"), "-q"}),
@@ -357,7 +358,7 @@ TEST_F(InventedFormat, what_fails_at_a_record_arrives_with_its_place) {
       if (++records == 3) fail();
     }
     std::optional<Bytes> payload_of(Bytes) override { return std::nullopt; }
-    void adopt(uint64_t, uint64_t, uint32_t, uint64_t) override {}
+    void adopt(uint64_t, Bytes, uint32_t, uint64_t) override {}
     uint64_t first_offset() const override { return 0; }
     void finish() override {}
     int records = 0;
@@ -444,9 +445,9 @@ struct FaultyWriter final : invented::Writer {
     fail_at("payload_of");
     return Writer::payload_of(framed);
   }
-  void adopt(uint64_t framed_bytes, uint64_t payload_bytes, uint32_t crc, uint64_t key) override {
+  void adopt(uint64_t framed_bytes, Bytes payload, uint32_t crc, uint64_t key) override {
     fail_at("adopt");
-    Writer::adopt(framed_bytes, payload_bytes, crc, key);
+    Writer::adopt(framed_bytes, payload, crc, key);
   }
   void finish() override { fail_at("finish"); }
 };

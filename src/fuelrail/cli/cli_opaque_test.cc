@@ -148,7 +148,7 @@ TEST_F(CliOpaque, what_takes_another_command_names_it) {
     if (arguments[0] == "convert") arguments.push_back(directory_ / "x.rec");
     const Said said = call(arguments);
     EXPECT_EQ(said.code, 2);
-    EXPECT_THAT(said.err, HasSubstr("run 'fuelrail index' on each of them"));
+    EXPECT_THAT(said.err, HasSubstr("record files"));
   }
 }
 

@@ -22,7 +22,7 @@ RecordSizes sizes_of(const Container& container) {
   uint64_t total = 0;
   for (uint64_t i = 0; i < container.size(); ++i) {
     if (i % kRecordsPerLook == 0) throw_if_interrupted();
-    const uint64_t length = container.extent(i).length;
+    const uint64_t length = container.record_extent(i).length;
     sizes.smallest = std::min(sizes.smallest, length);
     sizes.largest = std::max(sizes.largest, length);
     total += length;

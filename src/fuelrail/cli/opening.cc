@@ -16,7 +16,11 @@ std::vector<Option> dataset_options(DatasetArguments& arguments) {
   return joined({{{"FILE", &arguments.uri, "Dataset to read: {known}", true},
                   schema_option(arguments.schema),
                   {"--root", &arguments.root,
-                   "Folder that a list's paths are relative to (default: the list's folder)"}},
+                   "Folder that a list's paths are relative to (default: the list's folder)"},
+                  {"--track", &arguments.track,
+                   "Image of each sample of a .bzna file: bzna_thumb (default) or bzna_input"},
+                  {"--split", &arguments.split,
+                   "Samples of a .bzna file: train, validation or test (default: all)"}},
                  options_of_table(sidecar, arguments, {"sidecar"})});
 }
 
@@ -29,6 +33,8 @@ Option schema_option(std::string& schema) {
 std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments, Console& console) {
   auto container = pack::open_input(arguments.uri, {.schema = arguments.schema,
                                                     .root = arguments.root,
+                                                    .track = arguments.track,
+                                                    .split = arguments.split,
                                                     .ignore_sidecar = arguments.ignores_sidecar,
                                                     .warn = console.warner(),
                                                     .keep_going = [] { return !interrupted(); }});

@@ -17,10 +17,12 @@ struct DatasetArguments {
   std::string uri;
   std::string schema;
   std::string root;
+  std::string track;
+  std::string split;
   bool ignores_sidecar = false;
 };
 
-// Returns the options FILE, --schema, --root and --sidecar.
+// Returns the options FILE, --schema, --root, --track, --split and --sidecar.
 std::vector<Option> dataset_options(DatasetArguments& arguments);
 // Returns only the option --schema, for commands whose input is not named FILE.
 Option schema_option(std::string& schema);

@@ -21,10 +21,10 @@ std::vector<double> numbers(Bytes bytes) {
   return values;
 }
 
-// As read_sample, but reads in pieces and checks for an interrupt between them.
+// As read_sample, but reads the whole record, in pieces, and checks for an interrupt between them.
 void read_in_pieces(const Container& container, uint64_t i, std::vector<std::byte>& framed,
                     Sample& out) {
-  const Extent extent = container.extent(i);
+  const Extent extent = container.record_extent(i);
   check_length(extent);
   framed.resize(extent.length);
   for (uint64_t done = 0; done < extent.length; done += kPieceBytes) {
@@ -45,6 +45,10 @@ std::optional<ImageInfo> image_in(const EncodedImage& image) {
   }
 }
 
+const ImageFormat* codec_format(const EncodedImage& image) {
+  return image.codec == nullptr ? nullptr : image.codec->format;
+}
+
 }  // namespace
 
 void read_record(const Container& container, uint64_t i, std::vector<std::byte>& framed,
@@ -63,7 +67,7 @@ void read_record(const Container& container, uint64_t i, std::vector<std::byte>&
     failure = std::string("cannot read the record: ") + error.what();
   }
   ErrorDetail detail = container.place(i).detail();
-  detail.found = std::to_string(container.extent(i).length) + " bytes";
+  detail.found = std::to_string(container.record_extent(i).length) + " bytes";
   throw IoError(failure, detail);
 }
 
@@ -75,9 +79,10 @@ RecordInfo RecordInspector::inspect(uint64_t i) {
   info.labels = labels();
   info.class_name = class_of(info.labels);
   const FieldValue& content = sample_.fields[content_field(container_.schema())];
-  info.content = content.bytes;
+  info.content = content.stands_alone() ? content.bytes : Bytes(framed_);
   info.content_bytes = info.content.size();
   info.image = image_in(content);
+  info.format = info.image ? info.image->format : codec_format(content);
   return info;
 }
 
@@ -87,6 +92,7 @@ RecordInfo RecordInspector::inspect_long(uint64_t i) {
   info.content_bytes = container_.extent(i).length;
   info.is_long = true;
   info.image = image_in(pieces_.head(i));
+  if (info.image) info.format = info.image->format;
   return info;
 }
 

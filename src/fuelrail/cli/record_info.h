@@ -17,15 +17,18 @@ namespace fuelrail::cli {
 struct RecordInfo {
   uint64_t id = 0;
   std::vector<double> labels;
-  std::string class_name;          // empty when unknown
-  std::optional<ImageInfo> image;  // empty if the record has no readable image
-  uint64_t content_bytes = 0;      // size of `content`, even if `is_long`
-  Bytes content;         // the field of content_field (opening.h); valid until the next `inspect`;
-                         // empty if `is_long`
+  std::string class_name;               // empty when unknown
+  std::optional<ImageInfo> image;       // empty if the record has no readable image
+  const ImageFormat* format = nullptr;  // of the image, even if it cannot be decoded; null: unknown
+  uint64_t content_bytes = 0;           // size of `content`, even if `is_long`
+  // The field of content_field (opening.h), or the whole record if that field does not stand alone.
+  // Valid until the next `inspect`. Empty if `is_long`.
+  Bytes content;
   bool is_long = false;  // only the beginning was read, and no checksum was verified
 };
 
-// As read_sample, but for commands that continue with the next record after an error. Errors: those
+// As read_sample, but reads the whole record (Container::record_extent), so that all its bytes are
+// checked, for commands that continue with the next record after an error. Errors: those
 // of read_sample; IoError, with the record's place, if there is not enough memory for the record;
 // Interrupted.
 void read_record(const Container& container, uint64_t i, std::vector<std::byte>& framed,

@@ -81,12 +81,16 @@ class Verification {
                       format.name),
           {.path = dataset.uri, .remedy = "Omit --recover. " + recovery_of(dataset.uri)});
     }
-    check_schema(dataset.uri, dataset.schema, &format);
+    const OpenOptions options{.schema = dataset.schema,
+                              .track = dataset.track,
+                              .split = dataset.split,
+                              .ignore_sidecar = dataset.ignores_sidecar};
+    check_schema(dataset.uri, options.schema, &format);
+    check_track_and_split(dataset.uri, options, &format);
     const auto report = [this](const Damage& damage) {
       note(finding_of(damage));
       offer_recovery(damage.path);
     };
-    const OpenOptions options{.schema = dataset.schema, .ignore_sidecar = dataset.ignores_sidecar};
     return given_by_row(dataset.uri,
                         [&] {
                           return format.open_damaged(

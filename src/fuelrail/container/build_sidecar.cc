@@ -35,7 +35,6 @@ std::optional<uint32_t> known_crc(const Sidecar& sidecar, uint64_t i) {
 // from. If the old sidecar has no checksums, it must at least match both ends of the file.
 void refuse_damage(const std::string& uri, const StoredSidecar& stored, const SidecarWriter& now) {
   const Sidecar& old = *stored.sidecar;
-  if (!old.has_table()) return;  // the file's own checksums were verified
   if (!old.has_checksums() || !now.has_checksums()) {
     if (stored.changed.any()) throw_changed_ends(uri, old);
     return;
@@ -44,15 +43,16 @@ void refuse_damage(const std::string& uri, const StoredSidecar& stored, const Si
   for (uint64_t i = 0; i < both; ++i) {
     const std::optional<uint32_t> known = known_crc(old, i);
     if (!known || *known == now.payload_crc(i)) continue;
-    throw CorruptError("the record's checksum differs from its checksum in the sidecar",
-                       {.path = uri,
-                        .record = i,
-                        .offset = now.record(i).offset,
-                        .expected = fmt::format("{:#010x}", *known),
-                        .found = fmt::format("{:#010x}", now.payload_crc(i)),
-                        .remedy = fmt::format("Restore the file; if the change was intended, "
-                                              "move {} away and build the sidecar again",
-                                              old.uri())});
+    throw CorruptError(
+        "the record's checksum differs from its checksum in the sidecar",
+        {.path = uri,
+         .record = i,
+         .offset = old.has_table() ? std::optional(old.record(i).offset) : std::nullopt,
+         .expected = fmt::format("{:#010x}", *known),
+         .found = fmt::format("{:#010x}", now.payload_crc(i)),
+         .remedy = fmt::format("Restore the file; if the change was intended, "
+                               "move {} away and build the sidecar again",
+                               old.uri())});
   }
 }
 
@@ -68,7 +68,7 @@ SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions&
     store.check_replaceable();
     SidecarWriter writer = naming(uri, [&] { return recipe.make(options); });
     if (old) {
-      refuse_damage(uri, *old, writer);
+      if (!recipe.file_has_checksums) refuse_damage(uri, *old, writer);
       writer.keep_sections_of(*old->sidecar);
     }
     return store.replace(writer).location;

@@ -53,6 +53,10 @@ class Concat final : public Container {
     const auto [part, record] = records_.find(i);
     return parts_[part]->extent(record);
   }
+  Extent record_extent(uint64_t i) const override {
+    const auto [part, record] = records_.find(i);
+    return parts_[part]->record_extent(record);
+  }
   bool knows_extent(uint64_t i) const override {
     const auto [part, record] = records_.find(i);
     return parts_[part]->knows_extent(record);

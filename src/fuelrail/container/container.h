@@ -39,7 +39,7 @@ struct Place {
 // computation, including that for Concat and Subset.
 struct Fingerprint {
   uint64_t records = 0;
-  uint64_t bytes = 0;     // sum of the extents' lengths; of a Subset, the parent's sum
+  uint64_t bytes = 0;     // sum of the records' lengths; of a Subset, the parent's sum
   uint32_t checksum = 0;  // CRC-32 of the lengths as u64 little-endian, in order
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
@@ -62,14 +62,18 @@ class Container {
   // table; NotFoundError and IoError of querying the file.
   virtual Extent extent(uint64_t i) const = 0;
 
+  // The location of the whole record i, which includes the bytes of extent(i). `parse` takes its
+  // bytes too. Requires and errors: as for `extent`. Default: extent(i).
+  virtual Extent record_extent(uint64_t i) const { return extent(i); }
+
   // Whether `extent(i)` needs no query of the record's own file. If false, it queries the file,
   // which on a network file system takes as long as a read; call `extent` for many of these records
   // in parallel. Requires: i < size(). Default: true.
   virtual bool knows_extent(uint64_t) const { return true; }
 
-  // Checks and unframes the bytes of extent(i) and assigns each field of `out`, as a view where
-  // possible. Errors: CorruptError (framing, checksum), TruncatedError; both with this record's
-  // place.
+  // Checks and unframes the bytes of extent(i) or of record_extent(i), and assigns each field of
+  // `out`, as a view where possible. Errors: CorruptError (framing, checksum), TruncatedError; both
+  // with this record's place.
   virtual void parse(uint64_t i, Bytes framed, Sample& out) const = 0;
 
   virtual Place place(uint64_t i) const = 0;

@@ -10,7 +10,8 @@
 
 namespace fuelrail {
 
-// Computes a fingerprint from the lengths of the extents, which are added in order.
+// Computes a fingerprint from the lengths of the records (of Container::record_extent), which are
+// added in order.
 class FingerprintBuilder {
  public:
   void add(uint64_t length);

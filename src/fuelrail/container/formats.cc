@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fuelrail/base/image_format.h"
+#include "fuelrail/container/bzna/bzna_container.h"
 #include "fuelrail/container/ffrecord/ffrecord_container.h"
 #include "fuelrail/container/files/list_container.h"
 #include "fuelrail/container/files/list_reader.h"
@@ -27,8 +28,8 @@ constexpr FileFormat kCsv = list_of_images(".csv");
 constexpr FileFormat kTsv = list_of_images(".tsv");
 
 // The last entry is for LentFormat.
-std::array<const FileFormat*, 6> table{
-    &recordio::kFormat, &ffrecord::kFormat, &kLst, &kCsv, &kTsv, nullptr};
+std::array<const FileFormat*, 7> table{
+    &recordio::kFormat, &ffrecord::kFormat, &bzna::kFormat, &kLst, &kCsv, &kTsv, nullptr};
 
 struct Ability {
   FormatWork work;
@@ -248,6 +249,40 @@ void check_schema(const std::string& uri, const std::string& schema, const FileF
   throw InvalidArgumentError(
       fmt::format("a schema can be given only for {} files", alternatives(std::move(with_schemas))),
       {.path = uri, .found = "the schema " + schema, .remedy = "Omit the schema"});
+}
+
+namespace {
+
+// Checks an option that chooses a part of a file. `values_of`: the function in the format's row.
+void check_choice(const std::string& uri, std::string_view option, const std::string& value,
+                  const FileFormat* format,
+                  std::vector<std::string_view> (*FileFormat::*values_of)()) {
+  if (value.empty()) return;
+  if (format != nullptr && format->*values_of != nullptr) {
+    const std::vector<std::string_view> values = (format->*values_of)();
+    if (std::find(values.begin(), values.end(), value) != values.end()) return;
+    throw InvalidArgumentError(fmt::format("unknown {}", option),
+                               {.path = uri,
+                                .expected = alternatives({values.begin(), values.end()}),
+                                .found = fmt::format("'{}'", value)});
+  }
+  std::vector<std::string> with_option;
+  for (const FileFormat* other : all_formats()) {
+    if (other->*values_of != nullptr) with_option.emplace_back(other->extension);
+  }
+  throw InvalidArgumentError(fmt::format("`{}` can be given only for {} files", option,
+                                         alternatives(std::move(with_option))),
+                             {.path = uri,
+                              .found = fmt::format("the {} '{}'", option, value),
+                              .remedy = fmt::format("Omit `{}`", option)});
+}
+
+}  // namespace
+
+void check_track_and_split(const std::string& uri, const OpenOptions& options,
+                           const FileFormat* format) {
+  check_choice(uri, "track", options.track, format, &FileFormat::tracks);
+  check_choice(uri, "split", options.split, format, &FileFormat::splits);
 }
 
 void check_root(const std::string& uri, const std::string& root) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/listener.h"
@@ -41,6 +42,8 @@ struct FileFormat {
   FileSignature signature{};
   std::string_view reader{};  // the Python class that reads records of any length; may be empty
   FormatSchema schema{};
+  std::vector<std::string_view> (*tracks)() = nullptr;  // the values of OpenOptions::track
+  std::vector<std::string_view> (*splits)() = nullptr;  // the values of OpenOptions::split
 
   // The index's extension, which replaces `extension`. If given, writers get a sink for an index.
   std::string_view index_extension{};
@@ -143,6 +146,11 @@ std::string index_uri_of(const std::string& uri, const FileFormat& format);
 // Checks the option `schema`. `format` may be null. Errors: InvalidArgumentError unless `schema` is
 // empty or the schema of `format`.
 void check_schema(const std::string& uri, const std::string& schema, const FileFormat* format);
+
+// Checks the options `track` and `split`. `format` may be null. Errors: InvalidArgumentError for a
+// value that the format does not have.
+void check_track_and_split(const std::string& uri, const OpenOptions& options,
+                           const FileFormat* format);
 
 // Checks the option `root`. Errors: InvalidArgumentError unless `root` is empty or the name `uri`
 // is that of a list of images.

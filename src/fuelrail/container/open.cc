@@ -101,12 +101,14 @@ std::shared_ptr<const Container> open_directory(FileSystem& file_system, const s
     return open_joined(joined.uris, options);
   }
   check_schema(uri, options.schema, nullptr);
+  check_track_and_split(uri, options, nullptr);
   return files::open_files(uri, options);
 }
 
 std::shared_ptr<const Container> open_file(const std::string& uri, const OpenOptions& options) {
   const FileFormat& format = format_of_file(uri);
   check_schema(uri, options.schema, &format);
+  check_track_and_split(uri, options, &format);
   if (!can(format, FormatWork::kOpen)) throw_cannot(FormatWork::kOpen, format, uri);
   return given_by_row(uri, [&] { return format.open(uri, options); });
 }

@@ -22,6 +22,16 @@ struct OpenOptions {
   // given for anything but a list of images, an InvalidArgumentError is thrown.
   std::string root{};
 
+  // The image of each record of a `.bzna` file: "bzna_thumb", at most 512 x 512 pixels (the
+  // default), or "bzna_input", in full size. If given for any other format, an InvalidArgumentError
+  // is thrown.
+  std::string track{};
+
+  // The part of a `.bzna` file to open: "train", "validation" (or "val") or "test"
+  // (bzna/outer_file.h). If given for any other format, an InvalidArgumentError is thrown. Default:
+  // the whole file.
+  std::string split{};
+
   // If true, sidecars are neither read nor written. A record file is scanned instead, and the data
   // that only its sidecar holds is unavailable: class names (unless `classes` gives them) and
   // payload checksums. Default: sidecars are read, and written if missing.
@@ -41,16 +51,16 @@ struct OpenOptions {
   std::function<bool(const IoError&)> leave_out{};
 };
 
-// Opens a `.rec` as RecordIO, a `.ffr` as FFRecord, and a `.lst`, `.csv` or `.tsv` as the image
-// files that it lists (files/list_container.h). A directory that directly contains `.ffr` files
-// opens as these files, joined in the order of their names. Any other directory opens as image
-// files, one sub-folder per class (files/files_container.h). Names in a directory that begin with a
-// dot are skipped, with one warning. Errors: NotFoundError; UnsupportedError for a scheme or format
-// that fuelrail does not read, with the supported ones and a guess at the file's type from its
-// first bytes; InvalidArgumentError for an unknown schema, for invalid class names or names that
-// differ from the file's, and for a directory with both `.ffr` files and images; CorruptError and
-// TruncatedError for a damaged file; those of the format; StateError when `keep_going` returns
-// false.
+// Opens a `.rec` as RecordIO, a `.ffr` as FFRecord, a `.bzna` as Benzina's format, and a `.lst`,
+// `.csv` or `.tsv` as the image files that it lists (files/list_container.h). A directory that
+// directly contains `.ffr` files opens as these files, joined in the order of their names. Any
+// other directory opens as image files, one sub-folder per class (files/files_container.h). Names
+// in a directory that begin with a dot are skipped, with one warning. Errors: NotFoundError;
+// UnsupportedError for a scheme or format that fuelrail does not read, with the supported ones and
+// a guess at the file's type from its first bytes; InvalidArgumentError for an unknown schema, for
+// invalid class names or names that differ from the file's, and for a directory with both `.ffr`
+// files and images; CorruptError and TruncatedError for a damaged file; those of the format;
+// StateError when `keep_going` returns false.
 std::shared_ptr<const Container> open_container(const std::string& uri,
                                                 const OpenOptions& options = {});
 

@@ -81,7 +81,7 @@ TEST(OpenContainer, an_unknown_file_is_named_by_its_first_bytes) {
     EXPECT_THAT(
         message,
         HasSubstr("expected a folder of images or of FFRecord files, or a file: RecordIO (.rec), "
-                  "FFRecord (.ffr) or list of images (.lst, .csv, .tsv), found "));
+                  "FFRecord (.ffr), Benzina (.bzna) or list of images (.lst, .csv, .tsv), found "));
     EXPECT_THAT(message, HasSubstr(directory / "train.data"));
   }
 }

@@ -36,8 +36,9 @@ class RecordFile : public Container {
   const Sidecar& sidecar() const { return *stored_.sidecar; }
   const SidecarLocation& sidecar_location() const { return stored_.location; }
 
-  // The payload in `framed`, the bytes of extent(i); no checksum is verified. Lifetime: a view into
-  // `framed`, or into `storage` if the payload had to be assembled. Errors: those of the framing.
+  // The payload in `framed`, the bytes of record_extent(i); no checksum is verified. Lifetime: a
+  // view into `framed`, or into `storage` if the payload had to be assembled. Errors: those of the
+  // framing.
   virtual Bytes payload(uint64_t i, Bytes framed, std::vector<std::byte>& storage) const = 0;
 
   // The payload's CRC-32; empty if neither the file nor its sidecar stores it. Errors: CorruptError

@@ -29,7 +29,7 @@ class RecordFileWriter {
   // exactly one whole record. `adopt` adds the next record in the sink, without writing it.
   // `first_offset` is the offset of the first record.
   virtual std::optional<Bytes> payload_of(Bytes framed) = 0;
-  virtual void adopt(uint64_t framed_bytes, uint64_t payload_bytes, uint32_t crc, uint64_t key) = 0;
+  virtual void adopt(uint64_t framed_bytes, Bytes payload, uint32_t crc, uint64_t key) = 0;
   virtual uint64_t first_offset() const = 0;
 
   // Call after the last record. Errors: those of the sinks.

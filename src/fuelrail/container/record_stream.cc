@@ -89,7 +89,7 @@ StreamedRecord RecordStream::read(uint64_t i) {
 StreamedRecord read_record(const RecordFile& file, uint64_t i, BlockReader& reader,
                            uint64_t max_payload_bytes, std::vector<std::byte>& storage) {
   const Sidecar& known = file.sidecar();
-  const Extent extent = file.extent(i);
+  const Extent extent = file.record_extent(i);
   if (file.has_long_records()) check_payload_bytes(extent.length, max_payload_bytes, file.uri());
   const Bytes payload = file.payload(i, reader.at(extent.offset, extent.length), storage);
   StreamedRecord record{.payload = payload, .crc = crc32(payload), .framed_bytes = extent.length};

@@ -52,6 +52,7 @@ class Subset final : public Container {
   uint64_t size() const override { return indices_.size(); }
   const Schema& schema() const override { return parent_->schema(); }
   Extent extent(uint64_t i) const override { return parent_->extent(indices_[i]); }
+  Extent record_extent(uint64_t i) const override { return parent_->record_extent(indices_[i]); }
   bool knows_extent(uint64_t i) const override { return parent_->knows_extent(indices_[i]); }
   void parse(uint64_t i, Bytes framed, Sample& out) const override {
     parent_->parse(indices_[i], framed, out);

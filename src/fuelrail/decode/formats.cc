@@ -6,6 +6,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/bmp/bmp_decoder.h"
+#include "fuelrail/decode/hevc/hevc_decoder.h"
 #include "fuelrail/decode/jpeg/jpeg_decoder.h"
 #include "fuelrail/decode/png/png_decoder.h"
 #include "fuelrail/decode/tiff/tiff_decoder.h"
@@ -20,6 +21,8 @@ constexpr std::array kDecodings{
     Decoding{&kWebpFormat, probe_webp, make_webp_decoder},
     Decoding{&kBmpFormat, probe_bmp, make_bmp_decoder},
     Decoding{&kTiffFormat, probe_tiff, make_tiff_decoder},
+    Decoding{&kHevcFormat, nullptr, make_hevc_decoder},
+    Decoding{&kH264Format, nullptr, make_h264_decoder},
 };
 
 // Folder scans find images by kImageFormats, so it must list every format that has a signature.
@@ -72,6 +75,7 @@ void require_described_format(const EncodedImage& image) {
 std::string decoded_formats() {
   std::string titles;
   find_row([&titles](const Decoding& row) {
+    if (row.format->signatures.front().empty()) return false;  // it is not a file of its own
     if (!titles.empty()) titles += ", ";
     titles += row.format->title;
     return false;

@@ -156,9 +156,6 @@ TEST(DescribedImage, of_a_format_without_decoder_is_refused_with_those_that_have
   EXPECT_THAT(error, HasSubstr("expected JPEG, PNG, WebP, BMP or TIFF, found Invented"));
   EXPECT_THAT(decoding_error(image),
               HasSubstr("the image format in the job's `info` has no decoder"));
-  const LentDecoding lent(kInventedDecoding);
-  EXPECT_THAT(refusal_of<UnsupportedError>([] { probe(as_bytes("hello")); }),
-              HasSubstr("JPEG, PNG, WebP, BMP, TIFF or Invented"));
 }
 
 TEST(Decodings, a_maker_is_called_at_the_first_image_and_after_it_has_failed) {

@@ -127,7 +127,7 @@ class Writer : public RecordFileWriter {
     if (framed.size() != kHeadBytes + load_le<uint32_t>(framed.data())) return std::nullopt;
     return unframe(framed);
   }
-  void adopt(uint64_t framed_bytes, uint64_t, uint32_t crc, uint64_t) override {
+  void adopt(uint64_t framed_bytes, Bytes, uint32_t crc, uint64_t) override {
     sidecar_.add_record({adopted_, framed_bytes}, crc);
     adopted_ += framed_bytes;
   }

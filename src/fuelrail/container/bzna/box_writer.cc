@@ -81,21 +81,43 @@ NewBox data_information() {
           .boxes = {{.type = BoxType("dref"), .body = full(0, 0, be32(1)), .boxes = {here}}}};
 }
 
+// The table of chunks, of one sample each: a run of chunks has the same sample entry.
+NewBox chunk_runs(const NewTrack& track) {
+  const auto entry_of = [&](uint64_t i) {
+    return track.entry_of ? uint64_t{track.entry_of(i)} : uint64_t{0};
+  };
+  std::vector<uint64_t> numbers;  // of each run: the first chunk, 1 sample, the entry; from 1 on
+  for (uint64_t i = 0; i < track.samples; ++i) {
+    if (i > 0 && (!track.entry_of || entry_of(i) == entry_of(i - 1))) continue;
+    numbers.insert(numbers.end(), {i + 1, 1, entry_of(i) + 1});
+  }
+  return {.type = BoxType("stsc"),
+          .body = full(0, 0, be32(numbers.size() / 3)),
+          .entries = numbers.size(),
+          .entry_bytes = 4,
+          .entry = [numbers](uint64_t i) { return numbers[i]; }};
+}
+
+NewBox descriptions(const NewTrack& track) {
+  std::string body = be32(track.entries.size());
+  for (const std::string& entry : track.entries) body += entry;
+  return {.type = BoxType("stsd"), .body = full(0, 0, body)};
+}
+
 NewBox sample_tables(const NewTrack& track) {
   const uint64_t n = track.samples;
   const std::string one_run = n == 0 ? be32(0) : be32(1) + be32(n) + be32(track.sample_duration);
-  const std::string one_each = n == 0 ? be32(0) : be32(1) + be32(1) + be32(1) + be32(1);
   bool large = false;
   for (uint64_t i = 0; i < n && !large; ++i) large = track.offset(i) > UINT32_MAX;
   return {.type = BoxType("stbl"),
-          .boxes = {{.type = BoxType("stsd"), .body = full(0, 0, be32(1) + track.entry)},
+          .boxes = {descriptions(track),
                     {.type = BoxType("stts"), .body = full(0, 0, one_run)},
                     {.type = BoxType("stsz"),
                      .body = full(0, 0, be32(0) + be32(n)),
                      .entries = n,
                      .entry_bytes = 4,
                      .entry = track.bytes},
-                    {.type = BoxType("stsc"), .body = full(0, 0, one_each)},
+                    chunk_runs(track),
                     {.type = large ? BoxType("co64") : BoxType("stco"),
                      .body = full(0, 0, be32(n)),
                      .entries = n,

@@ -48,10 +48,11 @@ struct NewTrack {
   Size size{};            // of a video
   uint64_t duration = 0;  // in twentieths of a second
   uint64_t sample_duration = 0;
-  std::string entry{};  // the whole box of its only sample entry
+  std::vector<std::string> entries{};  // the whole boxes of its sample entries
   uint64_t samples = 0;
-  std::function<uint64_t(uint64_t i)> bytes{};   // of sample i
-  std::function<uint64_t(uint64_t i)> offset{};  // of sample i in the file
+  std::function<uint64_t(uint64_t i)> bytes{};     // of sample i
+  std::function<uint64_t(uint64_t i)> offset{};    // of sample i in the file
+  std::function<uint32_t(uint64_t i)> entry_of{};  // its number in `entries`; default: always 0
 };
 
 // Times are in twentieths of a second, as the documentation of Benzina has them.

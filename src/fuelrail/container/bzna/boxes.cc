@@ -102,6 +102,13 @@ bool BoxWalk::next(Mp4Box& box) {
 
 void BoxWalk::refuse(const Mp4Box& box, uint64_t length, uint64_t least) const {
   const uint64_t room = end_ - at_;
+  if (file_.is_source() && parent_ == nullptr && length > room && room >= least) {
+    ErrorDetail detail = file_.place(box);
+    detail.expected = fmt::format("{} bytes", length);
+    detail.found = fmt::to_string(room);
+    throw TruncatedError(fmt::format("the file ends inside the box {}", box.path()),
+                         std::move(detail));
+  }
   file_.refuse(box, "has an invalid length",
                {.expected = room < least ? fmt::format("at least {} bytes", least)
                                          : fmt::format("{} to {} bytes, the rest of the {}", least,

@@ -61,6 +61,7 @@ class Mp4Bytes {
   explicit Mp4Bytes(const Source& source);
 
   uint64_t size() const { return size_; }
+  bool is_source() const { return reader_.has_value(); }
 
   // The bytes [offset, offset + length). Requires: the range is inside the file. Lifetime: until
   // the next call. Errors: those of the source.
@@ -102,7 +103,8 @@ class BoxWalk {
 
   // Assigns the next box to `box`. Returns false at the end. A box of size 0 extends to the end of
   // its parent, or of the file. Errors: CorruptError for a box that is shorter than its header or
-  // longer than its parent, and for more than kMaxSiblings boxes; those of the source.
+  // longer than its parent, and for more than kMaxSiblings boxes; TruncatedError for a box that is
+  // longer than the rest of a source; those of the source.
   bool next(Mp4Box& box);
 
  private:

@@ -69,6 +69,15 @@ Track read_track(Mp4Bytes& file, const Mp4Box& box) {
 
 }  // namespace
 
+SampleTable::SampleTable(const std::vector<Place>& samples) : samples_(samples.size()) {
+  bytes_.reserve(samples.size());
+  offsets_.reserve(samples.size());
+  for (const Place& sample : samples) {
+    bytes_.push_back(static_cast<uint32_t>(sample.bytes));
+    offsets_.push_back(sample.offset);
+  }
+}
+
 SampleTable::Place SampleTable::operator[](uint64_t i) const {
   if (!bytes_.empty()) return {offsets_[i], bytes_[i]};
   const auto after =
@@ -257,11 +266,19 @@ SampleTable read_samples(Mp4Bytes& file, const Track& track) {
   return SampleTableReader(file, track.samples).read();
 }
 
-VideoEntry read_video_entry(Mp4Bytes& file, const Track& track) {
+namespace {
+
+// Calls use(entry) for the first entry of the track's descriptions.
+template <typename Use>
+auto with_first_entry(Mp4Bytes& file, const Track& track, const Use& use) {
   const Mp4Box descriptions = child(file, track.samples, BoxType("stsd"));
   BoxWalk entries(file, descriptions, kFullBytes + 4);
   Mp4Box entry;
   if (!entries.next(entry)) file.refuse(descriptions, "has no entry", {});
+  return use(entry);
+}
+
+VideoEntry video_entry(Mp4Bytes& file, const Mp4Box& entry) {
   VideoEntry video{.type = entry.type};
   const Bytes sides = file.body(entry, 24, 4);
   video.coded = {.height = load_be16(sides.data() + 2), .width = load_be16(sides.data())};
@@ -273,6 +290,17 @@ VideoEntry read_video_entry(Mp4Bytes& file, const Track& track) {
     break;
   }
   return video;
+}
+
+}  // namespace
+
+BoxType read_entry_type(Mp4Bytes& file, const Track& track) {
+  return with_first_entry(file, track, [](const Mp4Box& entry) { return entry.type; });
+}
+
+VideoEntry read_video_entry(Mp4Bytes& file, const Track& track) {
+  return with_first_entry(file, track,
+                          [&](const Mp4Box& entry) { return video_entry(file, entry); });
 }
 
 }  // namespace fuelrail::bzna

@@ -22,6 +22,10 @@ class SampleTable {
     uint64_t bytes = 0;
   };
 
+  SampleTable() = default;
+  // Requires: every sample has fewer than 2^32 bytes.
+  explicit SampleTable(const std::vector<Place>& samples);
+
   uint64_t size() const { return samples_; }
   // Requires: i < size().
   Place operator[](uint64_t i) const;
@@ -69,6 +73,10 @@ const Track* find_track(const std::vector<Track>& tracks, std::string_view name)
 // or their length, and for samples outside the file; UnsupportedError for a table of sizes of less
 // than 32 bits (`stz2`); those of the source.
 SampleTable read_samples(Mp4Bytes& file, const Track& track);
+
+// The type of the first entry of the track's descriptions: "hvc1", "mett". Errors: as for
+// read_video_entry.
+BoxType read_entry_type(Mp4Bytes& file, const Track& track);
 
 // The first entry of the track's descriptions. Errors: CorruptError for a track without
 // descriptions and for one that is too short; those of the source.

@@ -7,8 +7,6 @@
 namespace fuelrail::bzna {
 namespace {
 
-constexpr uint64_t kLabelBytes = 8;
-
 class RecordParser {
  public:
   RecordParser(Bytes record, const std::string& uri, uint64_t offset)

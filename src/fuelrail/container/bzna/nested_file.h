@@ -21,6 +21,8 @@ inline constexpr std::string_view kThumbTrack = "bzna_thumb";
 inline constexpr std::string_view kTargetTrack = "bzna_target";
 inline constexpr std::string_view kNameTrack = "bzna_fname";
 
+inline constexpr uint64_t kLabelBytes = 8;  // of the sample of a target track
+
 // An image in a record. Offsets count from the beginning of the record.
 struct Still {
   uint64_t offset = 0;  // of the bitstream

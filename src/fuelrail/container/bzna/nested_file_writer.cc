@@ -95,14 +95,14 @@ class RecordWriter {
     NewTrack& track = add_track(name, flags, offset, still.bitstream.size());
     track.handler = BoxType("vide");
     track.size = still.visible;
-    track.entry = hevc_entry(still.coded, still.parameters, still.visible);
+    track.entries = {hevc_entry(still.coded, still.parameters, still.visible)};
   }
 
   void add_data(std::string_view name, uint32_t flags, std::string_view mime, uint64_t offset,
                 uint64_t bytes) {
     NewTrack& track = add_track(name, flags, offset, bytes);
     track.handler = BoxType("meta");
-    track.entry = metadata_entry(mime);
+    track.entries = {metadata_entry(mime)};
   }
 
   std::vector<std::byte>& out_;

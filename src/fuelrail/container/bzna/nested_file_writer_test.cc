@@ -148,7 +148,7 @@ TEST(BoxWriter, a_table_is_written_in_pieces_and_offsets_beyond_4_gib_have_64_bi
   movie_box(1, {{.id = 1,
                  .name = "bzna_input",
                  .handler = BoxType("meta"),
-                 .entry = metadata_entry("video/mp4"),
+                 .entries = {metadata_entry("video/mp4")},
                  .samples = samples,
                  .bytes = [](uint64_t i) { return i % 7; },
                  .offset = offset}})

@@ -247,6 +247,7 @@ void verify_records(const std::string& uri, const RecordTable& table,
 SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source, const Warn& warn) {
   auto table = std::make_shared<const RecordTable>(RecordTable::read(*source, true, warn));
   return {.rules = sidecar_rules(*source, *table),
+          .file_has_checksums = true,
           .make = [source, table](const BuildSidecarOptions& options) {
             if (!options.checksums) return scan_records(*source, *table, options.progress);
             verify_records(source->uri(), *table, options.progress);
@@ -290,9 +291,9 @@ class Writer final : public RecordFileWriter {
     sidecar_.add_length(payload.size());
   }
   std::optional<Bytes> payload_of(Bytes framed) override { return framed; }
-  void adopt(uint64_t, uint64_t payload_bytes, uint32_t crc, uint64_t) override {
-    records_.adopt(payload_bytes, crc);
-    sidecar_.add_length(payload_bytes);
+  void adopt(uint64_t, Bytes payload, uint32_t crc, uint64_t) override {
+    records_.adopt(payload.size(), crc);
+    sidecar_.add_length(payload.size());
   }
   uint64_t first_offset() const override { return first_offset_; }
   void finish() override { records_.finish(); }

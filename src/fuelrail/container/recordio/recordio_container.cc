@@ -236,7 +236,7 @@ class Writer final : public RecordFileWriter {
     }
     return std::nullopt;
   }
-  void adopt(uint64_t framed_bytes, uint64_t, uint32_t crc, uint64_t key) override {
+  void adopt(uint64_t framed_bytes, Bytes, uint32_t crc, uint64_t key) override {
     index_.add(key, adopted_);
     sidecar_.add_record({.offset = adopted_, .length = framed_bytes}, crc);
     adopted_ += framed_bytes;

@@ -126,6 +126,7 @@ std::unique_ptr<Sidecar> Sidecar::open(std::shared_ptr<const Source> file,
   sidecar->table_ = sidecar->entries_section(kRecordsSection, kTableEntryBytes);
   sidecar->checksums_ = sidecar->entries_section(kChecksumsSection, kChecksumBytes);
   sidecar->keys_ = sidecar->entries_section(kKeysSection, kKeyBytes);
+  sidecar->names_ = sidecar->names_section();
   return sidecar;
 }
 
@@ -341,6 +342,14 @@ const SidecarSection* Sidecar::entries_section(uint32_t type, uint64_t entry_byt
   return entries;
 }
 
+const SidecarSection* Sidecar::names_section() const {
+  const SidecarSection* names = section(kNamesSection);
+  if (names == nullptr || names->size() / kNameEndBytes > records()) return names;
+  throw_corrupt("the sidecar's table of names is truncated", uri_,
+                {.expected = fmt::format("at least {} x {} bytes", records() + 1, kNameEndBytes),
+                 .found = fmt::format("{} bytes", names->size())});
+}
+
 const SidecarSection* Sidecar::section(uint32_t type) const {
   const auto found = std::find_if(sections_.begin(), sections_.end(),
                                   [type](const SidecarSection& s) { return s.type() == type; });
@@ -383,6 +392,24 @@ uint64_t Sidecar::key(uint64_t i) const {
   std::array<std::byte, kKeyBytes> bytes;
   keys_->read(i * kKeyBytes, bytes);
   return load_le<uint64_t>(bytes.data());
+}
+
+void Sidecar::append_name(uint64_t i, std::vector<std::byte>& out) const {
+  std::array<std::byte, 2 * kNameEndBytes> ends;
+  names_->read(i * kNameEndBytes, ends);
+  const auto begin = load_le<uint64_t>(ends.data());
+  const auto end = load_le<uint64_t>(ends.data() + kNameEndBytes);
+  const uint64_t table_bytes = (records() + 1) * kNameEndBytes;
+  const uint64_t room = names_->size() - table_bytes;
+  if (begin > end || end > room) {
+    throw_corrupt("the sidecar's table of names has an invalid entry", uri_,
+                  {.record = i,
+                   .expected = fmt::format("a name inside the names' {} bytes", room),
+                   .found = fmt::format("bytes {} to {}", begin, end)});
+  }
+  const size_t at = out.size();
+  out.resize(at + (end - begin));
+  names_->read(table_bytes + begin, MutableBytes(out).subspan(at));
 }
 
 void Sidecar::verify() const {

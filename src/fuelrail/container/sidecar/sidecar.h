@@ -47,6 +47,7 @@ inline constexpr uint32_t kChecksumsSection = section_type("CRCS");
 inline constexpr uint32_t kClassesSection = section_type("CLAS");
 inline constexpr uint32_t kLabelsSection = section_type("LABL");
 inline constexpr uint32_t kKeysSection = section_type("KEYS");
+inline constexpr uint32_t kNamesSection = section_type("NAME");
 
 // An opened sidecar. Small sections are kept in memory. If there are larger sections, the file
 // stays open (sidecar_section.h). If the file changes after it was opened, a read either throws or
@@ -88,6 +89,11 @@ class Sidecar {
   bool has_keys() const { return keys_ != nullptr; }
   uint64_t key(uint64_t i) const;
 
+  // Appends the record's name, for example that of its source file, to `out`. Requires:
+  // has_names(), i < records(). Errors: CorruptError.
+  bool has_names() const { return names_ != nullptr; }
+  void append_name(uint64_t i, std::vector<std::byte>& out) const;
+
   const std::vector<std::string>& classes() const { return classes_; }  // empty if it has none
 
   // Empty if the records are not images with labels.
@@ -115,6 +121,7 @@ class Sidecar {
   void read_meta();
   void read_classes();
   void read_labels();
+  const SidecarSection* names_section() const;
   const SidecarSection* entries_section(uint32_t type, uint64_t entry_bytes) const;
 
   std::string uri_;
@@ -126,6 +133,7 @@ class Sidecar {
   const SidecarSection* table_ = nullptr;
   const SidecarSection* checksums_ = nullptr;
   const SidecarSection* keys_ = nullptr;
+  const SidecarSection* names_ = nullptr;
   std::vector<std::string> classes_;
   std::optional<LabelSummary> labels_;
 };

@@ -29,7 +29,7 @@ void append_bytes(std::vector<std::byte>& out, Bytes bytes) {
 // would be a duplicate or out of date.
 bool is_made_anew(uint32_t type) {
   return type == kMetaSection || type == kRecordsSection || type == kChecksumsSection ||
-         type == kLabelsSection;
+         type == kLabelsSection || type == kNamesSection;
 }
 
 }  // namespace
@@ -68,9 +68,20 @@ void SidecarWriter::add_record(RecordEntry entry) {
   add_record(entry, 0);
 }
 
-void SidecarWriter::add_length(uint64_t length) {
+void SidecarWriter::add_length(uint64_t length, std::optional<uint32_t> payload_crc) {
   has_table_ = false;
+  all_have_checksums_ = all_have_checksums_ && payload_crc;
+  if (!all_have_checksums_) {
+    checksums_ = {};
+  } else {
+    append_le(checksums_, *payload_crc);
+  }
   fingerprint_.add(length);
+}
+
+void SidecarWriter::add_name(std::string_view name) {
+  names_ += name;
+  append_le(name_ends_, uint64_t{names_.size()});
 }
 
 RecordEntry SidecarWriter::record(uint64_t i) const {
@@ -179,6 +190,13 @@ void SidecarWriter::write_to(const FileIdentity& identity, Sink& sink) const {
   append_le(meta, fingerprint_.result().checksum);
   append_le(meta, uint32_t{0});
 
+  std::vector<std::byte> names;
+  if (!name_ends_.empty()) {
+    append_le(names, uint64_t{0});
+    append_bytes(names, name_ends_);
+    append_bytes(names, as_bytes(names_));
+  }
+
   std::vector<StoredSection> stored;
   stored.emplace_back(kMetaSection, false, meta);
   for (const Section& section : sections_) {
@@ -186,6 +204,7 @@ void SidecarWriter::write_to(const FileIdentity& identity, Sink& sink) const {
   }
   if (has_table_) stored.emplace_back(kRecordsSection, false, table_);
   if (has_checksums()) stored.emplace_back(kChecksumsSection, false, checksums_);
+  if (!names.empty()) stored.emplace_back(kNamesSection, false, names);
 
   const uint64_t begin = sink.position();
   const auto pad_to = [&](uint64_t multiple) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
@@ -31,26 +32,28 @@ class LabelTally {
 // Whether a label can be an int64: a whole number within its range, not NaN.
 bool is_integral_label(float label);
 
-// Collects the content of a sidecar record by record. Memory: 20 bytes per record, or none with
-// `add_length`.
+// Collects the content of a sidecar record by record. Memory: 20 bytes per record, or 4 with
+// `add_length`, and the names.
 class SidecarWriter {
  public:
   void add_record(RecordEntry entry, uint32_t payload_crc);
   void add_record(RecordEntry entry);  // without a checksum: then no record has one
 
-  // For a file that has its own record table and checksums (FFRecord): the sidecar has neither.
-  // Requires: all records are added this way, or none.
-  void add_length(uint64_t length);
+  // For a file that has its own record table: the sidecar has none. Without `payload_crc`, no
+  // record has a checksum in the sidecar. Requires: all records are added this way, or none.
+  void add_length(uint64_t length, std::optional<uint32_t> payload_crc = {});
 
-  // The records added so far. `record` and `payload_crc` require has_checksums() and i < records().
+  // The records added so far. `payload_crc` requires has_checksums(), `record` requires that the
+  // records were added by `add_record`; both require i < records().
   uint64_t records() const { return fingerprint_.result().records; }
-  bool has_checksums() const { return has_table_ && all_have_checksums_; }
+  bool has_checksums() const { return all_have_checksums_; }
   RecordEntry record(uint64_t i) const;
   uint32_t payload_crc(uint64_t i) const;
 
   void set_classes(const std::vector<std::string>& classes);  // Empty: writes no section.
   void set_labels(LabelSummary labels);  // Default: the records are not images with labels.
   void set_keys(std::span<const uint64_t> keys);  // Requires: one per record.
+  void add_name(std::string_view name);  // of the next record. Requires: called for all, or none.
 
   // Adds another section. `kept`: it cannot be rebuilt, so `keep_sections_of` copies it to a new
   // sidecar. Requires: no other section has this type.
@@ -76,10 +79,12 @@ class SidecarWriter {
 
   std::vector<std::byte> table_;
   std::vector<std::byte> checksums_;
+  std::vector<std::byte> name_ends_;
+  std::string names_;
   FingerprintBuilder fingerprint_;
   bool has_table_ = true;
   bool all_have_checksums_ = true;
-  std::vector<Section> sections_;  // all sections but the table and checksums
+  std::vector<Section> sections_;  // all sections but the table, checksums and names
 };
 
 }  // namespace fuelrail

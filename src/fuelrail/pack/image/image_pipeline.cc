@@ -74,16 +74,10 @@ void call_function(const PixelFunction& function, ConstImageView from, OwnedPixe
   check_result(to);
 }
 
-bool needs_description(const EncodedImage& encoded) {
-  const ImageCodec* const codec = encoded.codec;
-  return codec != nullptr && (codec->format->signatures[0].empty() || codec->coded != Size{} ||
-                              !codec->parameters.empty());
-}
-
 }  // namespace
 
 Bytes bytes_to_store(const EncodedImage& encoded) {
-  if (!needs_description(encoded)) return encoded.bytes;
+  if (encoded.stands_alone()) return encoded.bytes;
   throw UnsupportedError(
       "the image cannot be stored in a record, because its decoder also needs data from elsewhere "
       "in the file",
@@ -110,7 +104,7 @@ struct ImagePipeline::Impl {
     }
     const ImageInfo info = probe(encoded);
     const ConstImageView image = decode(encoded, info);
-    if (keeps_bytes(info) && !needs_description(encoded)) return encoded.bytes;
+    if (keeps_bytes(info) && encoded.stands_alone()) return encoded.bytes;
     return finish(steps.color == ColorMode::kUnchanged ? image : upright(image, info), place, true);
   }
 

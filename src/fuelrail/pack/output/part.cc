@@ -161,8 +161,7 @@ bool Part::adopt_image(uint64_t framed_bytes, uint32_t crc) {
   if (!payload || !has_image_prefix(*payload) || crc32(*payload) != crc) return false;
   const ImageRecord image = parse_image_record(*payload);
   naming(
-      uri_, [&] { records_writer_->adopt(framed_bytes, payload->size(), crc, image.id); },
-      records_);
+      uri_, [&] { records_writer_->adopt(framed_bytes, *payload, crc, image.id); }, records_);
   labels_.add(image.labels);
   adopted_ += framed_bytes;
   ++records_;

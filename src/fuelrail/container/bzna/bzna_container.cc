@@ -1,0 +1,390 @@
+#include "fuelrail/container/bzna/bzna_container.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/base/crc32.h"
+#include "fuelrail/base/endian.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/bzna/file_scan.h"
+#include "fuelrail/container/bzna/outer_file.h"
+#include "fuelrail/container/bzna/still_table.h"
+#include "fuelrail/container/fingerprint.h"
+#include "fuelrail/container/subset.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail::bzna {
+namespace {
+
+constexpr size_t kImageField = 0;
+constexpr size_t kLabelField = 1;
+constexpr size_t kNameField = 2;
+
+const Schema& bzna_schema() {
+  static const Schema schema{{{.name = "image", .kind = FieldKind::kImage},
+                              {.name = "label", .kind = FieldKind::kTensor, .dtype = DType::kInt64},
+                              {.name = "name", .kind = FieldKind::kBytes}}};
+  return schema;
+}
+
+StillKind kind_of_track(const std::string& track) {
+  return track == kInputTrack ? StillKind::kInput : StillKind::kThumb;
+}
+
+std::string_view name_of(StillKind kind) {
+  return kind == StillKind::kThumb ? kThumbTrack : kInputTrack;
+}
+
+Fingerprint fingerprint_of(const SampleTable& records) {
+  FingerprintBuilder builder;
+  for (uint64_t i = 0; i < records.size(); ++i) builder.add(records[i].bytes);
+  return builder.result();
+}
+
+const ImageFormat* format_of(BoxType entry) {
+  if (entry == BoxType("hvc1") || entry == BoxType("hev1")) return &kHevcFormat;
+  if (entry == BoxType("avc1")) return &kH264Format;
+  return nullptr;
+}
+
+// The properties of the pictures that HEVCDecoderConfigurationRecord states (ISO/IEC 14496-15,
+// section 8.3.3.1): chroma_format_idc and bit_depth_luma_minus8.
+void read_hevc_properties(Bytes parameters, ImageCodec& codec) {
+  constexpr size_t kChromaAt = 16;
+  constexpr size_t kDepthAt = 17;
+  if (parameters.size() <= kDepthAt) return;
+  codec.channels = (static_cast<int>(parameters[kChromaAt]) & 3) == 0 ? 1 : 3;
+  codec.bits = 8 + (static_cast<int>(parameters[kDepthAt]) & 7);
+}
+
+// A codec with the parameters that it refers to.
+struct OwnedCodec {
+  std::vector<std::byte> parameters;
+  ImageCodec codec;
+};
+
+// Errors: UnsupportedError; DecodeError.
+std::unique_ptr<const OwnedCodec> make_codec(BoxType entry, Size coded, Bytes parameters) {
+  const ImageFormat* const format = format_of(entry);
+  if (format == nullptr) {
+    throw UnsupportedError("the image's format is not supported",
+                           {.expected = "H.265 (hvc1, hev1) or H.264 (avc1)",
+                            .found = fmt::format("a sample entry '{}'", entry.text())});
+  }
+  if (parameters.empty()) {
+    throw DecodeError("the record does not have the parameters of the image's decoder",
+                      {.expected = "a box hvcC or avcC"});
+  }
+  auto owned = std::make_unique<OwnedCodec>();
+  owned->parameters.assign(parameters.begin(), parameters.end());
+  owned->codec = {.format = format, .coded = coded, .parameters = owned->parameters};
+  if (format == &kHevcFormat) read_hevc_properties(parameters, owned->codec);
+  return owned;
+}
+
+// The codecs of records that are read without the sidecar: equal ones are one object.
+class SeenCodecs {
+ public:
+  // Lifetime: that of this object. Errors: those of make_codec.
+  const ImageCodec& get(const VideoEntry& entry, Bytes parameters) {
+    const Key key{entry.type.value(), entry.coded.height, entry.coded.width,
+                  std::string(as_text(parameters))};
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<const OwnedCodec>& found = codecs_[key];
+    if (!found) found = make_codec(entry.type, entry.coded, parameters);
+    return found->codec;
+  }
+
+ private:
+  using Key = std::tuple<uint32_t, int64_t, int64_t, std::string>;
+  std::mutex mutex_;
+  std::map<Key, std::unique_ptr<const OwnedCodec>> codecs_;
+};
+
+class OpenedBzna final : public RecordFile {
+ public:
+  OpenedBzna(std::shared_ptr<const Source> source, RecordTable table, StoredSidecar sidecar,
+             StillKind kind)
+      : RecordFile(std::move(source), std::move(sidecar)),
+        table_(std::move(table)),
+        kind_(kind),
+        stills_(StillTable::open(this->sidecar())) {
+    if (!stills_) return;
+    for (const StillCodec& codec : stills_->codecs()) codecs_.push_back(try_make(codec));
+  }
+
+  uint64_t size() const override { return table_.size(); }
+  const Schema& schema() const override { return bzna_schema(); }
+  const char* format() const override { return "Benzina"; }
+  bool verifies_checksums() const override { return sidecar().has_checksums(); }
+
+  Extent extent(uint64_t i) const override {
+    if (const auto still = stored_still(i)) return {source(), still->offset, still->bytes};
+    return record_extent(i);
+  }
+
+  Extent record_extent(uint64_t i) const override {
+    const SampleTable::Place at = table_.records[i];
+    const Extent extent{source(), at.offset, at.bytes};
+    check_length(extent);
+    return extent;
+  }
+
+  Place place(uint64_t i) const override {
+    try {
+      return {uri(), i, extent(i).offset};
+    } catch (const Error&) {
+      return {uri(), i, table_.records[i].offset};  // reading the record throws
+    }
+  }
+
+  void parse(uint64_t i, Bytes framed, Sample& out) const override {
+    try {
+      out.fields.resize(schema().fields.size());
+      out.id = i;
+      out.storage.clear();
+      const auto still = stored_still(i);
+      if (still && framed.size() != table_.records[i].bytes) {
+        parse_still(i, *still, framed, out);
+      } else {
+        parse_record(i, framed, out);
+      }
+      store_le(out.scalars.data(), table_.label(i));
+      set(out.fields[kLabelField], Bytes(out.scalars).first(sizeof(int64_t)));
+    } catch (Error& error) {
+      if (error.detail().path.empty()) error.add(place(i).detail());
+      throw;
+    }
+  }
+
+  Bytes payload(uint64_t i, Bytes framed, std::vector<std::byte>&) const override {
+    check_bytes(table_.records[i].bytes, framed);
+    return framed;
+  }
+
+  std::optional<uint32_t> payload_crc(uint64_t i) const override {
+    return sidecar().has_checksums() ? std::optional(sidecar().payload_crc(i)) : std::nullopt;
+  }
+
+ private:
+  static void set(FieldValue& field, Bytes bytes) {
+    static_cast<EncodedImage&>(field) = EncodedImage(bytes);
+    field.shape.clear();
+  }
+
+  static void check_bytes(uint64_t expected, Bytes framed) {
+    if (framed.size() == expected) return;
+    throw TruncatedError(
+        "the record does not have its length in the file's table",
+        {.expected = fmt::format("{} bytes", expected), .found = fmt::to_string(framed.size())});
+  }
+
+  // A codec that cannot be made is an error of each record that has it.
+  static std::unique_ptr<const OwnedCodec> try_make(const StillCodec& codec) {
+    try {
+      return make_codec(codec.type, codec.coded, codec.parameters);
+    } catch (const Error&) {
+      return nullptr;
+    }
+  }
+
+  // Empty if the sidecar has no table of stills, or if the record does not have the still: then the
+  // whole record is read.
+  std::optional<StoredStill> stored_still(uint64_t i) const {
+    if (!stills_) return std::nullopt;
+    const StoredStill still = stills_->still(i, kind_);
+    return still.bytes == 0 ? std::nullopt : std::optional(still);
+  }
+
+  void parse_still(uint64_t i, const StoredStill& still, Bytes bitstream, Sample& out) const {
+    check_bytes(still.bytes, bitstream);
+    check_record_crc(crc32(bitstream), still.crc);
+    const std::unique_ptr<const OwnedCodec>& owned = codecs_[still.codec];
+    if (!owned) {
+      const StillCodec& codec = stills_->codecs()[still.codec];
+      make_codec(codec.type, codec.coded, codec.parameters);  // throws its error
+    }
+    fill_image(bitstream, owned->codec, still.visible, out);
+    if (sidecar().has_names()) sidecar().append_name(i, out.storage);
+    set(out.fields[kNameField], out.storage);
+  }
+
+  void parse_record(uint64_t i, Bytes record, Sample& out) const {
+    check_bytes(table_.records[i].bytes, record);
+    if (const auto crc = payload_crc(i)) check_record_crc(crc32(record), *crc);
+    const NestedFile nested = read_nested_file(record, uri(), table_.records[i].offset);
+    const std::optional<Still>& still = kind_ == StillKind::kThumb ? nested.thumb : nested.input;
+    if (!still) throw_no_track(nested);
+    const Bytes parameters = record.subspan(still->entry.parameters, still->entry.parameters_bytes);
+    const ImageCodec& codec = seen_.get(still->entry, parameters);
+    fill_image(record.subspan(still->offset, still->bytes), codec, still->visible, out);
+    set(out.fields[kNameField], as_bytes(nested.name));
+  }
+
+  static void fill_image(Bytes bitstream, const ImageCodec& codec, Size visible, Sample& out) {
+    if (bitstream.empty()) throw DecodeError("the record's image has no bytes");
+    if (visible.height > codec.coded.height || visible.width > codec.coded.width) {
+      throw DecodeError("the visible part of the image is larger than the coded picture",
+                        {.expected = fmt::format("at most {} x {} (height x width)",
+                                                 codec.coded.height, codec.coded.width),
+                         .found = fmt::format("{} x {}", visible.height, visible.width)});
+    }
+    FieldValue& image = out.fields[kImageField];
+    set(image, bitstream);
+    image.codec = &codec;
+    if (visible.height > 0 && visible.width > 0) image.visible = visible;
+  }
+
+  [[noreturn]] void throw_no_track(const NestedFile& nested) const {
+    std::string found = nested.input ? std::string(kInputTrack) : "";
+    if (nested.thumb) found += (found.empty() ? "" : ", ") + std::string(kThumbTrack);
+    throw DecodeError(fmt::format("the record has no track '{}'", name_of(kind_)),
+                      {.found = found.empty() ? "no image" : "the image tracks " + found,
+                       .remedy = found.empty() ? "" : "Choose another track with `track`"});
+  }
+
+  Fingerprint make_fingerprint(const KeepGoing&) const override { return sidecar().fingerprint(); }
+
+  RecordTable table_;
+  StillKind kind_;
+  std::optional<StillTable> stills_;
+  std::vector<std::unique_ptr<const OwnedCodec>> codecs_;  // null: it cannot be made
+  mutable SeenCodecs seen_;
+};
+
+// Whether the bitstream has its checksum. One that is too long to be read for this check has not.
+bool is_sound(const Source& source, const StoredStill& still) {
+  constexpr uint32_t kMaxReadBytes = 16 << 20;
+  if (still.bytes == 0 || still.bytes > kMaxReadBytes) return false;
+  std::vector<std::byte> bitstream(still.bytes);
+  source.read(still.offset, bitstream);
+  return crc32(bitstream) == still.crc;
+}
+
+// Whether any bitstream of a sample of records, spread over the file, has its checksum.
+bool has_still_in_place(const Source& source, const Sidecar& sidecar) {
+  constexpr uint64_t kSampled = 16;
+  const std::optional<StillTable> stills = StillTable::open(sidecar);
+  if (!stills || source.size_bytes() < sidecar.identity().size_bytes) return false;
+  const uint64_t sampled = std::min(sidecar.records(), kSampled);
+  for (uint64_t k = 0; k < sampled; ++k) {
+    const uint64_t i = sampled == 1 ? 0 : k * (sidecar.records() - 1) / (sampled - 1);
+    for (const StillKind kind : {StillKind::kThumb, StillKind::kInput}) {
+      if (is_sound(source, stills->still(i, kind))) return true;
+    }
+  }
+  return false;
+}
+
+// The sidecar has no table of records, but their fingerprint. Lifetime: `source` outlives the
+// rules.
+SidecarRules rules_for(const Source& source, const SampleTable& records) {
+  return {.accept =
+              [found = fingerprint_of(records)](const Sidecar& sidecar) {
+                StillTable::open(sidecar);
+                if (sidecar.fingerprint() == found) return;
+                throw CorruptError("the sidecar does not match the file's tables",
+                                   {.path = sidecar.uri(),
+                                    .expected = to_string(found),
+                                    .found = to_string(sidecar.fingerprint())});
+              },
+          .agrees =
+              [&source](const Sidecar& sidecar, const ChangedEnds& changed) {
+                try {
+                  return !changed.both() || has_still_in_place(source, sidecar);
+                } catch (const CorruptError&) {  // in the table itself
+                  return false;
+                }
+              }};
+}
+
+SidecarWriter lengths_of(const SampleTable& records) {
+  SidecarWriter sidecar;
+  for (uint64_t i = 0; i < records.size(); ++i) sidecar.add_length(records[i].bytes);
+  return sidecar;
+}
+
+std::shared_ptr<const Container> open_split(const std::string& uri, const OpenOptions& options) {
+  const std::shared_ptr<const RecordFile> file = open_bzna(uri, options);
+  if (options.split.empty()) return file;
+  const Source& source = *file->source();
+  return subset(file, records_of_split(source, read_record_table(source), options.split));
+}
+
+SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source, const Warn&) {
+  auto table = std::make_shared<const RecordTable>(read_record_table(*source));
+  return {.rules = rules_for(*source, table->records),
+          .make = [source, table](const BuildSidecarOptions& options) {
+            return options.checksums ? scan_records(*source, table->records, options.progress)
+                                     : lengths_of(table->records);
+          }};
+}
+
+}  // namespace
+
+std::shared_ptr<const RecordFile> open_bzna(const std::string& uri, const OpenOptions& options) {
+  const StillKind kind = kind_of_track(options.track);
+  const auto open = [&](const auto& source, SidecarStore& store) {
+    RecordTable table = read_record_table(*source);
+    std::optional<StoredSidecar> sidecar = store.find(rules_for(*source, table.records));
+    if (!sidecar) {
+      SidecarWriter lengths = lengths_of(table.records);
+      if (options.ignore_sidecar) lengths.set_classes(options.classes);
+      sidecar = sidecar_in_memory(lengths, store.identity());
+    }
+    return std::make_shared<const OpenedBzna>(source, std::move(table), *std::move(sidecar), kind);
+  };
+  return open_with_store(uri, options.warn, open, options.ignore_sidecar);
+}
+
+Salvage open_damaged(const std::string& uri, const ReportDamage& report, const OpenOptions& options,
+                     const ScanProgress& progress) {
+  const StillKind kind = kind_of_track(options.track);
+  const auto open = [&](const auto& source, SidecarStore& store) -> Salvage {
+    std::optional<RecordTable> table;
+    try {
+      table = read_record_table(*source);
+    } catch (const CorruptError&) {
+    } catch (const TruncatedError&) {
+    } catch (const UnsupportedError&) {  // the first bytes may be damaged
+    }
+    Salvage salvage;
+    std::optional<StoredSidecar> own;
+    if (table) {
+      own = store.find(rules_for(*source, table->records), CutFile::kUsed);
+      salvage.records_before = table->size();
+    } else {
+      table = find_records(*source, report, progress);
+    }
+    if (own) salvage.own = own->sidecar;
+    StoredSidecar used =
+        own ? *own : sidecar_in_memory(lengths_of(table->records), store.identity());
+    salvage.file =
+        std::make_shared<const OpenedBzna>(source, *std::move(table), std::move(used), kind);
+    return salvage;
+  };
+  return open_with_store(uri, options.warn, open, options.ignore_sidecar);
+}
+
+constexpr FileFormat kFormat{
+    .extension = ".bzna",
+    .name = "Benzina",
+    .signature = {.offset = 16, .bytes = "bzna"},
+    .tracks =
+        [] {
+          return std::vector{kThumbTrack, kInputTrack};
+        },
+    .splits = split_names,
+    .open = open_split,
+    .sidecar_recipe = sidecar_recipe,
+};
+
+}  // namespace fuelrail::bzna

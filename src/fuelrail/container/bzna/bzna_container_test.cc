@@ -1,0 +1,571 @@
+// `.bzna` files as containers, written by fuelrail or built box by box.
+#include "fuelrail/container/bzna/bzna_container.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/endian.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/build_sidecar.h"
+#include "fuelrail/container/bzna/movie.h"
+#include "fuelrail/container/bzna/nested_file.h"
+#include "fuelrail/container/bzna/outer_file.h"
+#include "fuelrail/testing/bzna_file.h"
+#include "fuelrail/testing/container_conformance.h"
+#include "fuelrail/testing/hex.h"
+#include "fuelrail/testing/mp4_file.h"
+#include "fuelrail/testing/refusal.h"
+
+namespace fuelrail::bzna {
+namespace {
+
+using fuelrail::testing::refusal_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+std::string le_label(int64_t value) {
+  std::string bytes(sizeof value, '\0');
+  store_le(reinterpret_cast<std::byte*>(bytes.data()), value);
+  return bytes;
+}
+
+std::vector<std::string> three_records() {
+  return {MadeRecord{.label = 3, .name = "cat.jpg"}.bytes(),
+          MadeRecord{.input = "second", .thumb = "another", .label = {}, .name = {}}.bytes(),
+          MadeRecord{.thumb = "third", .label = -7, .name = "dog.jpg"}.bytes(),
+          MadeRecord{.thumb = "the last one", .label = 1, .name = "a"}.bytes()};
+}
+
+// --- Conformance, with and without a sidecar ---
+
+template <bool kWithSidecar>
+struct Thumbnails {
+  static constexpr bool kDetectsTruncation = true;
+  std::shared_ptr<const Container> make() { return file.open(); }
+  std::shared_ptr<const Container> make_copy() { return copy.open(); }
+  std::vector<ExpectedSample> expected() {
+    return {{.fields = {"thumb", le_label(3), "cat.jpg"}, .id = 0},
+            {.fields = {"another", le_label(-1), ""}, .id = 1},
+            {.fields = {"third", le_label(-7), "dog.jpg"}, .id = 2},
+            {.fields = {"the last one", le_label(1), "a"}, .id = 3}};
+  }
+  BznaFile file{three_records(), kWithSidecar};
+  BznaFile copy{three_records(), kWithSidecar};
+};
+using WithStills = Thumbnails<true>;
+using WithoutSidecar = Thumbnails<false>;
+
+}  // namespace
+}  // namespace fuelrail::bzna
+
+namespace fuelrail {
+INSTANTIATE_TYPED_TEST_SUITE_P(BznaWithStills, ContainerConformance, WithViews<bzna::WithStills>);
+INSTANTIATE_TYPED_TEST_SUITE_P(BznaWithoutSidecar, ContainerConformance,
+                               WithViews<bzna::WithoutSidecar>);
+}  // namespace fuelrail
+
+namespace fuelrail::bzna {
+namespace {
+
+struct Read {
+  explicit Read(const Container& container, uint64_t i) {
+    read_sample(container, i, framed, sample);
+  }
+  std::string field(size_t f) const { return std::string(as_text(sample.fields[f].bytes)); }
+  const FieldValue& image() const { return sample.fields[0]; }
+  std::vector<std::byte> framed;
+  Sample sample;
+};
+
+// --- The schema and the image ---
+
+TEST(Bzna, samples_have_image_label_and_name) {
+  BznaFile file(three_records());
+  const Schema& schema = file.open()->schema();
+  ASSERT_THAT(schema.fields, SizeIs(3));
+  EXPECT_EQ(describe(schema.fields[0]), "image");
+  EXPECT_EQ(describe(schema.fields[1]), "tensor int64 []");
+  EXPECT_EQ(describe(schema.fields[2]), "bytes");
+  EXPECT_EQ(schema.fields[2].name, "name");
+}
+
+TEST(Bzna, the_image_has_its_codec_and_visible_size_with_and_without_the_sidecar) {
+  for (const bool with_sidecar : {true, false}) {
+    BznaFile file(three_records(), with_sidecar);
+    const auto container = file.open("bzna_input");
+    const Read first(*container, 0), third(*container, 2);
+    EXPECT_EQ(first.field(0), "input bitstream");
+    EXPECT_EQ(first.image().visible, (Size{.height = 535, .width = 600}));
+    ASSERT_NE(first.image().codec, nullptr);
+    EXPECT_EQ(first.image().codec->format, &kHevcFormat);
+    EXPECT_EQ(first.image().codec->coded, (Size{.height = 1024, .width = 1024}));
+    EXPECT_EQ(as_text(first.image().codec->parameters), MadeRecord().parameters);
+    EXPECT_EQ(first.image().codec, third.image().codec);  // equal codecs are one object
+    EXPECT_NE(first.image().codec, Read(*file.open(), 0).image().codec);
+    EXPECT_THAT(file.warnings, IsEmpty());
+  }
+}
+
+TEST(Bzna, with_the_sidecar_only_the_chosen_bitstream_is_read) {
+  BznaFile file(three_records());
+  const auto thumbs = file.open();
+  EXPECT_EQ(thumbs->extent(1).length, std::string("another").size());
+  EXPECT_EQ(file.open("bzna_input")->extent(1).length, std::string("second").size());
+  EXPECT_EQ(thumbs->record_extent(1).length, three_records()[1].size());
+  EXPECT_TRUE(thumbs->verifies_checksums());
+}
+
+TEST(Bzna, the_fingerprint_is_that_of_the_records_lengths_with_and_without_the_sidecar) {
+  BznaFile with(three_records()), without(three_records(), false);
+  uint64_t bytes = 0;
+  for (const std::string& record : three_records()) bytes += record.size();
+  EXPECT_EQ(with.open()->fingerprint().bytes, bytes);
+  EXPECT_EQ(with.open()->fingerprint(), without.open()->fingerprint());
+}
+
+TEST(Bzna, without_a_thumbnail_the_error_names_the_tracks_there_are) {
+  for (const bool with_sidecar : {true, false}) {
+    BznaFile file({MadeRecord{.thumb = {}}.bytes()}, with_sidecar);
+    const auto container = file.open();
+    const std::string refused = refusal_of<DecodeError>([&] { Read(*container, 0); });
+    EXPECT_THAT(refused, HasSubstr("x.bzna: record 0, offset 40: the record has no track "
+                                   "'bzna_thumb': found the image tracks bzna_input. Choose "
+                                   "another track with `track`"));
+    EXPECT_EQ(Read(*file.open("bzna_input"), 0).field(0), "input bitstream");
+  }
+}
+
+TEST(Bzna, an_image_without_bytes_or_parameters_is_a_bad_record) {
+  BznaFile file({MadeRecord{.input = ""}.bytes(), MadeRecord{.parameters = ""}.bytes()}, false);
+  const auto container = file.open("bzna_input");
+  EXPECT_THAT(refusal_of<DecodeError>([&] { Read(*container, 0); }),
+              HasSubstr("record 0, offset 40: the record's image has no bytes"));
+  EXPECT_THAT(refusal_of<DecodeError>([&] { Read(*container, 1); }),
+              HasSubstr("the record does not have the parameters of the image's decoder: expected "
+                        "a box hvcC or avcC"));
+}
+
+TEST(Bzna, an_image_larger_than_its_picture_is_a_bad_record) {
+  std::vector<std::byte> record;
+  write_nested_file({.input = {.bitstream = as_bytes("x"),
+                               .parameters = as_bytes("y"),
+                               .coded = {.height = 512, .width = 512},
+                               .visible = {.height = 513, .width = 1}}},
+                    record);
+  for (const bool with_sidecar : {true, false}) {
+    BznaFile file({std::string(as_text(record))}, with_sidecar);
+    const auto container = file.open("bzna_input");
+    EXPECT_THAT(refusal_of<DecodeError>([&] { Read(*container, 0); }),
+                HasSubstr("larger than the coded picture: expected at most 512 x 512 (height x "
+                          "width), found 513 x 1"));
+  }
+}
+
+// --- Damage ---
+
+TEST(Bzna, a_changed_bitstream_is_found_by_its_checksum) {
+  BznaFile file(three_records());
+  std::string bytes = file_contents(file.path);
+  const uint64_t at = file.open()->extent(2).offset;
+  bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  write_file(file.path, bytes);
+  const auto container = file.open();
+  EXPECT_THAT(refusal_of<CorruptError>([&] { Read(*container, 2); }), HasSubstr("record 2"));
+  EXPECT_EQ(Read(*container, 3).field(0), "the last one");
+}
+
+TEST(Bzna, a_file_cut_anywhere_is_an_error) {
+  BznaFile file(three_records(), false);
+  const std::string bytes = file_contents(file.path);
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    write_file(file.path, bytes.substr(0, size));
+    EXPECT_THROW(file.open(), Error) << size;
+  }
+}
+
+TEST(Bzna, a_flipped_byte_outside_the_records_never_crashes) {
+  BznaFile file(three_records(), false);
+  const std::string bytes = file_contents(file.path);
+  const auto last = file.open()->record_extent(3);
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    if (at >= 40 && at < last.offset + last.length) continue;
+    std::string changed = bytes;
+    changed[at] = static_cast<char>(changed[at] ^ 0x81);
+    write_file(file.path, changed);
+    try {
+      const auto container = file.open();
+      for (uint64_t i = 0; i < container->size(); ++i) Read(*container, i);
+    } catch (const Error&) {
+    }
+  }
+}
+
+TEST(Bzna, records_are_found_without_the_tables) {
+  BznaFile file(three_records(), false);
+  const std::string bytes = file_contents(file.path);
+  const auto whole = file.open();
+  const uint64_t third = whole->record_extent(2).offset;
+  write_file(file.path, bytes.substr(0, third + 20));  // as a full disk leaves it
+  std::vector<Damage> damage;
+  const Salvage salvage =
+      open_damaged(file.path, [&](const Damage& d) { damage.push_back(d); }, {}, {});
+  ASSERT_EQ(salvage.file->size(), 2u);
+  EXPECT_EQ(Read(*salvage.file, 0).field(0), "thumb");
+  EXPECT_EQ(Read(*salvage.file, 0).field(1), le_label(3));
+  EXPECT_EQ(Read(*salvage.file, 1).field(1), le_label(-1));
+  ASSERT_THAT(damage, SizeIs(1));
+  EXPECT_EQ(damage[0].offset, third);
+  EXPECT_EQ(damage[0].skipped_bytes, 20u);
+}
+
+TEST(Bzna, a_damaged_record_does_not_hide_the_next) {
+  BznaFile file(three_records(), false);
+  std::string bytes = file_contents(file.path);
+  const Extent second = file.open()->record_extent(1);
+  bytes.replace(second.offset, 8, "\xff\xff\xff\xff\xff\xff\xff\xff");
+  bytes.resize(bytes.rfind("moov"));
+  write_file(file.path, bytes);
+  std::vector<Damage> damage;
+  const Salvage salvage =
+      open_damaged(file.path, [&](const Damage& d) { damage.push_back(d); }, {}, {});
+  ASSERT_EQ(salvage.file->size(), 3u);
+  EXPECT_EQ(Read(*salvage.file, 1).field(0), "third");
+  ASSERT_THAT(damage, SizeIs(2));
+  EXPECT_EQ(damage[0].offset, second.offset);
+  EXPECT_EQ(damage[0].skipped_bytes, second.length);
+}
+
+// --- The sidecar ---
+
+TEST(Bzna, opening_writes_no_sidecar) {
+  BznaFile file(three_records(), false);
+  EXPECT_EQ(file.open()->sidecar_location().place, SidecarPlace::kMemory);
+  EXPECT_FALSE(std::filesystem::exists(file.sidecar));
+}
+
+TEST(Bzna, index_builds_the_sidecar_that_the_writer_wrote) {
+  BznaFile written(three_records()), file(three_records(), false);
+  build_sidecar(file.path);
+  EXPECT_EQ(file_contents(file.sidecar), file_contents(written.sidecar));
+}
+
+TEST(Bzna, index_refuses_a_record_that_has_changed) {
+  BznaFile file(three_records());
+  std::string bytes = file_contents(file.path);
+  const uint64_t at = file.open()->extent(1).offset;
+  bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  write_file(file.path, bytes);
+  const std::string before = file_contents(file.sidecar);
+  EXPECT_THAT(
+      refusal_of<CorruptError>([&] { build_sidecar(file.path); }),
+      HasSubstr("record 1: the record's checksum differs from its checksum in the sidecar"));
+  EXPECT_EQ(file_contents(file.sidecar), before);
+}
+
+TEST(Bzna, a_sidecar_of_another_file_is_ignored) {
+  BznaFile file(three_records()), other({MadeRecord().bytes()});
+  std::filesystem::copy_file(other.sidecar, file.sidecar,
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_EQ(Read(*file.open(), 0).field(0), "thumb");
+  ASSERT_THAT(file.warnings, SizeIs(1));
+}
+
+// --- Files of other programs ---
+
+// A file as Benzina's own writer lays it out, or as `change` changes it.
+struct Outer {
+  std::vector<std::string> records = three_records();
+  std::vector<int64_t> labels{4, 5};
+  std::string input_name = "bzna_input";
+  std::string more_tracks{};
+
+  std::vector<uint64_t> offsets() const {
+    std::vector<uint64_t> offsets{40};
+    for (const std::string& record : records) offsets.push_back(offsets.back() + record.size());
+    return offsets;
+  }
+  static std::string track(const std::string& name, const std::vector<uint32_t>& sizes,
+                           const std::vector<uint64_t>& offsets) {
+    return trak(tkhd(0, 0), hdlr("meta", name + std::string(1, '\0')),
+                stsd(mp4_box("mett", std::string(10, '\0'))) + stsz(sizes) +
+                    (sizes.empty() ? stsc({}) : stsc()) + co64(offsets));
+  }
+  std::string bytes() const {
+    std::string data;
+    std::vector<uint32_t> sizes;
+    for (const std::string& record : records) {
+      data += record;
+      sizes.push_back(static_cast<uint32_t>(record.size()));
+    }
+    std::vector<uint64_t> starts = offsets();
+    std::vector<uint64_t> label_starts;
+    for (size_t i = 0; i < labels.size(); ++i) label_starts.push_back(starts.back() + 8 * i);
+    starts.pop_back();
+    for (const int64_t label : labels) data += le_label(label);
+    return mp4_box("ftyp", "isom" + be32(0) + "bznaisom") + long_mp4_box("mdat", data) +
+           mp4_box("moov",
+                   track(input_name, sizes, starts) +
+                       track("bzna_target", std::vector<uint32_t>(labels.size(), 8), label_starts) +
+                       more_tracks);
+  }
+};
+
+struct OuterFile {
+  explicit OuterFile(const std::string& bytes) { write_file(path, bytes); }
+  std::shared_ptr<const Container> open(const OpenOptions& options = {}) {
+    return open_container(path, options);
+  }
+  TemporaryDirectory directory;
+  std::string path = directory / "y.bzna";
+};
+
+TEST(Bzna, a_short_target_track_leaves_the_other_records_without_label) {
+  OuterFile file(Outer().bytes());
+  const auto container = file.open();
+  EXPECT_EQ(Read(*container, 1).field(1), le_label(5));  // not that of the record itself
+  EXPECT_EQ(Read(*container, 2).field(1), le_label(-1));
+  EXPECT_EQ(Read(*container, 2).field(2), "dog.jpg");
+}
+
+TEST(Bzna, a_label_of_the_wrong_length_is_an_error) {
+  Outer outer{.labels = {}};
+  outer.more_tracks = Outer::track("bzna_target_", {}, {});
+  std::string bytes = outer.bytes();
+  OuterFile intact(bytes);
+  EXPECT_EQ(intact.open()->size(), 4u);
+  outer.input_name = "bzna_target";  // the records as labels
+  outer.more_tracks = Outer::track("bzna_input", {10}, {40});
+  OuterFile file(outer.bytes());
+  EXPECT_THAT(refusal_of<CorruptError>([&] { file.open(); }),
+              HasSubstr("has a label of the wrong length: expected 8 bytes"));
+}
+
+TEST(Bzna, other_mp4_files_are_named) {
+  OuterFile film(Outer{.input_name = "VideoHandler"}.bytes());
+  EXPECT_THAT(refusal_of<UnsupportedError>([&] { film.open(); }),
+              HasSubstr("y.bzna: the file is not a `.bzna` file: expected an MP4 file with a track "
+                        "'bzna_input', found an MP4 file with the tracks 'VideoHandler' (mett), "
+                        "'bzna_target' (mett)"));
+  OuterFile heic(mp4_box("ftyp", "heic" + be32(0) + "mif1") + mp4_box("meta", "x"));
+  EXPECT_THAT(refusal_of<UnsupportedError>([&] { heic.open(); }),
+              HasSubstr("found a HEIF image (brand 'heic')"));
+  OuterFile text("This is no MP4 file.");
+  EXPECT_THAT(refusal_of<UnsupportedError>([&] { text.open(); }),
+              HasSubstr("found a file that is not an MP4 file"));
+  OuterFile empty("");
+  EXPECT_THROW(empty.open(), UnsupportedError);
+}
+
+TEST(Bzna, a_file_without_its_end_is_truncated) {
+  const std::string bytes = Outer().bytes();
+  OuterFile inside(bytes.substr(0, 200));
+  EXPECT_THAT(refusal_of<TruncatedError>([&] { inside.open(); }),
+              HasSubstr("offset 24: the file ends inside the box mdat: expected "));
+  OuterFile between(bytes.substr(0, bytes.rfind("moov") - 4));
+  EXPECT_THAT(refusal_of<TruncatedError>([&] { between.open(); }),
+              HasSubstr("the file has no table of its records: expected a box moov with tracks at "
+                        "the end of the file"));
+}
+
+// --- Splits and options ---
+
+std::vector<uint64_t> ids(const Container& container) {
+  std::vector<uint64_t> ids;
+  for (uint64_t i = 0; i < container.size(); ++i) ids.push_back(Read(container, i).sample.id);
+  return ids;
+}
+
+TEST(Bzna, a_split_is_the_records_of_its_track) {
+  Outer outer;
+  const std::vector<uint64_t> at = outer.offsets();
+  const auto size = [&](size_t i) { return static_cast<uint32_t>(outer.records[i].size()); };
+  outer.more_tracks = Outer::track("bzna_input_train", {size(3), size(0)}, {at[3], at[0]}) +
+                      Outer::track("bzna_input_validation", {size(1)}, {at[1]});
+  OuterFile file(outer.bytes());
+  EXPECT_THAT(ids(*file.open({.split = "train"})), ElementsAre(3, 0));
+  EXPECT_THAT(ids(*file.open({.split = "val"})), ElementsAre(1));
+  EXPECT_THAT(ids(*file.open({.split = "validation"})), ElementsAre(1));
+  EXPECT_THAT(ids(*file.open()), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { file.open({.split = "test"}); }),
+              HasSubstr("y.bzna: the file has no split 'test': expected a track 'bzna_input_test', "
+                        "or more than 150000 records (ImageNet), found 4 records. Open the whole "
+                        "file, without `split`"));
+}
+
+TEST(Bzna, a_split_with_a_sample_that_is_no_record_is_corrupt) {
+  Outer outer;
+  outer.more_tracks = Outer::track("bzna_input_train", {5}, {41});
+  OuterFile file(outer.bytes());
+  EXPECT_THAT(refusal_of<CorruptError>([&] { file.open({.split = "train"}); }),
+              HasSubstr("has a sample that is not a record: expected a sample of the track "
+                        "'bzna_input', found 5 bytes at offset 41 (sample 0)"));
+}
+
+// The parts of a file with this many records, which are all the same bytes.
+std::vector<uint64_t> split_sizes(uint64_t records) {
+  const std::string tables = stsd(mp4_box("mett", std::string(10, '\0'))) +
+                             stsz_of_equal(8, static_cast<uint32_t>(records)) +
+                             stsc({{1, static_cast<uint32_t>(records)}}) + co64({0});
+  TemporaryDirectory directory;
+  const std::string path = directory / "imagenet.bzna";
+  write_file(path, mp4_box("ftyp", "isom" + be32(0) + "bznaisom") +
+                       mp4_box("mdat", std::string(8 * records, '\0')) +
+                       mp4_box("moov", trak(tkhd(0, 0), hdlr("meta", "bzna_input"), tables)));
+  std::vector<uint64_t> sizes;
+  for (const char* split : {"train", "val", "test"}) {
+    sizes.push_back(open_container(path, {.split = split})->size());
+  }
+  return sizes;
+}
+
+TEST(Bzna, a_file_as_large_as_imagenet_has_its_splits) {
+  EXPECT_THAT(split_sizes(150'001), ElementsAre(1, 50'000, 100'000));
+  EXPECT_THAT(split_sizes(1'431'086), ElementsAre(1'281'094, 49'999, 99'993));
+}
+
+TEST(Bzna, track_and_split_are_options_of_this_format_only) {
+  BznaFile file(three_records());
+  EXPECT_THAT(
+      refusal_of<InvalidArgumentError>([&] { open_container(file.path, {.track = "image"}); }),
+      HasSubstr("unknown track: expected bzna_thumb or bzna_input, found 'image'"));
+  EXPECT_THAT(
+      refusal_of<InvalidArgumentError>([&] { open_container(file.path, {.split = "dev"}); }),
+      HasSubstr("unknown split: expected train, validation, val or test, found 'dev'"));
+  TemporaryDirectory folder;
+  EXPECT_THAT(
+      refusal_of<InvalidArgumentError>([&] { open_container(folder.path(), {.split = "train"}); }),
+      HasSubstr("`split` can be given only for .bzna files: found the split 'train'. Omit "
+                "`split`"));
+}
+
+// --- The file that is written ---
+
+TEST(Bzna, the_file_has_the_documented_layout) {
+  BznaFile file(three_records());
+  const std::string bytes = file_contents(file.path);
+  EXPECT_THAT(bytes, StartsWith(be32(24) + "ftypisom" + be32(0) + "bznaisom" + be32(1) + "mdat"));
+  Mp4Bytes boxes(as_bytes(bytes), "x", 0);
+  const std::vector<Track> tracks = read_tracks(boxes);
+  std::vector<std::string> names;
+  for (const Track& track : tracks) names.push_back(track.name);
+  ASSERT_THAT(names, ElementsAre("bzna_input", "bzna_target", "bzna_fname", "VideoHandler"));
+  EXPECT_EQ(read_entry_type(boxes, tracks[0]), BoxType("mett"));
+  EXPECT_EQ(read_entry_type(boxes, tracks[3]), BoxType("hvc1"));
+  EXPECT_EQ(tracks[3].visible, (Size{.height = 512, .width = 512}));
+  const SampleTable film = read_samples(boxes, tracks[3]);
+  ASSERT_EQ(film.size(), 4u);
+  EXPECT_EQ(bytes.substr(film[1].offset, film[1].bytes), "another");
+  const SampleTable fnames = read_samples(boxes, tracks[2]);
+  EXPECT_EQ(bytes.substr(fnames[0].offset, fnames[0].bytes), std::string("cat.jpg\0", 8));
+  EXPECT_EQ(bytes.substr(fnames[1].offset, fnames[1].bytes), std::string(1, '\0'));
+  EXPECT_EQ(read_samples(boxes, tracks[0])[0].offset, 40u);
+}
+
+TEST(Bzna, the_formats_page_shows_the_file_byte_for_byte) {
+  BznaFile file({MadeRecord{
+      .input = "image", .thumb = "thumb", .parameters = "sets", .label = 3, .name = "cat.jpg"}
+                     .bytes()});
+  std::string shown;
+  for (std::string line : format_page_block("bzna.md", "bzna")) {
+    line = line.substr(line.find(':') + 1, line.find(';') - line.find(':') - 1);
+    for (size_t at = line.find("0{"); at != std::string::npos; at = line.find("0{")) {
+      const size_t zeros = std::stoul(line.substr(at + 2));
+      line.replace(at, line.find('}', at) + 1 - at, std::string(2 * zeros, '0'));
+    }
+    shown += as_text(bytes_of_hex(line));
+  }
+  const std::string written = file_contents(file.path);
+  EXPECT_EQ(hex_of(as_bytes(written)), hex_of(as_bytes(shown)));
+}
+
+TEST(Bzna, tracks_that_no_record_has_are_not_written) {
+  BznaFile file({MadeRecord{.thumb = {}, .label = {}}.bytes()});
+  const std::string bytes = file_contents(file.path);
+  Mp4Bytes boxes(as_bytes(bytes), "x", 0);
+  const std::vector<Track> tracks = read_tracks(boxes);
+  ASSERT_THAT(tracks, SizeIs(2));
+  EXPECT_EQ(tracks[1].visible, (Size{.height = 1024, .width = 1024}));  // a film of the images
+}
+
+TEST(Bzna, a_film_of_several_codecs_has_an_entry_for_each) {
+  BznaFile file({MadeRecord().bytes(), MadeRecord{.thumb = {}}.bytes(), MadeRecord().bytes()});
+  const std::string bytes = file_contents(file.path);
+  const size_t film = bytes.find("VideoHandler");
+  const size_t runs = bytes.find("stsc", film);
+  EXPECT_EQ(bytes.substr(bytes.find("stsd", film) + 8, 4), be32(2));
+  EXPECT_EQ(bytes.substr(runs + 8, 40), be32(3) + be32(1) + be32(1) + be32(1) + be32(2) + be32(1) +
+                                            be32(2) + be32(3) + be32(1) + be32(1));
+}
+
+TEST(Bzna, an_empty_file_has_no_records) {
+  BznaFile file(std::vector<std::string>{});
+  EXPECT_EQ(file.open()->size(), 0u);
+}
+
+TEST(Bzna, only_records_with_an_image_are_written) {
+  TemporaryDirectory directory;
+  const auto write = [&](const std::string& record) {
+    write_bzna(directory / "z.bzna", {record}, false);
+  };
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { write("\xff\xd8\xff a JPEG"); }),
+              HasSubstr("the record cannot be stored in a `.bzna` file: expected an MP4 file with "
+                        "an H.265 image, found the box "));
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { write(mp4_box("ftyp", "isom")); }),
+              HasSubstr("found an MP4 file without an image"));
+  EXPECT_FALSE(std::filesystem::exists(directory / "z.bzna"));
+}
+
+TEST(Bzna, an_unfinished_file_is_truncated) {
+  TemporaryDirectory directory;
+  const std::string path = directory / "x.bzna";
+  const auto sink = file_system_for(path).create(path);
+  SidecarWriter sidecar;
+  const auto writer = make_writer({*sink, nullptr, sidecar});
+  const std::string record = MadeRecord().bytes();
+  writer->append(as_bytes(record), 0, 0);
+  sink->commit();
+  EXPECT_THAT(refusal_of<TruncatedError>([&] { open_bzna(path); }),
+              HasSubstr("the file ends inside the box mdat"));
+}
+
+TEST(Bzna, a_writer_resumes_the_records_it_finds) {
+  const std::vector<std::string> records = three_records();
+  BznaFile whole(records);
+  TemporaryDirectory directory;
+  const std::string path = directory / "x.bzna";
+  const auto sink = file_system_for(path).create(path);
+  {
+    SidecarWriter unused;
+    const auto killed = make_writer({*sink, nullptr, unused});
+    for (size_t i = 0; i < 2; ++i) {
+      killed->append(as_bytes(records[i]), crc32(as_bytes(records[i])), 0);
+    }
+  }
+  SidecarWriter sidecar;
+  const auto writer = make_writer({*sink, nullptr, sidecar});
+  EXPECT_EQ(writer->first_offset(), 40u);
+  for (size_t i = 0; i < records.size(); ++i) {
+    const Bytes record = as_bytes(records[i]);
+    if (i >= 2) {
+      writer->append(record, crc32(record), 0);
+      continue;
+    }
+    const auto payload = writer->payload_of(record);
+    ASSERT_TRUE(payload);
+    writer->adopt(record.size(), *payload, crc32(record), 0);
+  }
+  EXPECT_EQ(writer->payload_of(as_bytes("not a record")), std::nullopt);
+  writer->finish();
+  sink->commit();
+  EXPECT_EQ(file_contents(path), file_contents(whole.path));
+}
+
+}  // namespace
+}  // namespace fuelrail::bzna

@@ -1,0 +1,168 @@
+#include "fuelrail/container/bzna/file_scan.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/base/crc32.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/bzna/boxes.h"
+#include "fuelrail/container/bzna/nested_file.h"
+#include "fuelrail/container/bzna/still_table.h"
+#include "fuelrail/container/container.h"
+#include "fuelrail/storage/block_reader.h"
+
+namespace fuelrail::bzna {
+namespace {
+
+constexpr uint64_t kScanBlockBytes = 1 << 20;
+
+// Whether a record may have a box of this type at its top.
+bool is_part_of_record(BoxType type) {
+  constexpr std::array kTypes{BoxType("mdat"), BoxType("moov"), BoxType("free"), BoxType("skip")};
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+class RecordSearch {
+ public:
+  RecordSearch(const Source& source, const ReportDamage& report, const ScanProgress& progress)
+      : source_(source),
+        report_(report),
+        reader_(source, kScanBlockBytes),
+        reporter_(source, progress) {}
+
+  RecordTable run() {
+    uint64_t at = first_record();
+    const uint64_t begin = at;
+    while (at < source_.size_bytes()) {
+      const std::optional<uint64_t> end = end_of_record(at);
+      if (end) {
+        at = *end;
+      } else {
+        const uint64_t next = next_record(at + 1);
+        if (next == source_.size_bytes()) break;  // the labels, the names and the tables follow
+        report_({.path = source_.uri(),
+                 .offset = at,
+                 .skipped_bytes = next - at,
+                 .record = table_.size(),
+                 .reason = "these bytes are not a whole record"});
+        at = next;
+      }
+      reporter_.advance(places_.size(), at - begin);
+    }
+    reporter_.finish();
+    report_({.path = source_.uri(),
+             .offset = at,
+             .skipped_bytes = source_.size_bytes() - at,
+             .record = places_.size(),
+             .reason =
+                 "the file's tables are missing or damaged, so its records were searched for; "
+                 "records after this offset are lost"});
+    table_.records = SampleTable(places_);
+    return std::move(table_);
+  }
+
+ private:
+  // The offset of the byte after the header of the file's data: the first record begins there.
+  uint64_t first_record() {
+    constexpr uint64_t kFirst = 40;  // after a box ftyp of 24 bytes and a header of 16
+    return std::min<uint64_t>(kFirst, source_.size_bytes());
+  }
+
+  // If a whole record begins at `at`, adds it and returns its end.
+  std::optional<uint64_t> end_of_record(uint64_t at) {
+    uint64_t end = at;
+    bool has_tables = false;
+    while (const auto box = box_at(end)) {
+      if (end == at ? box->type != BoxType("ftyp") : !is_part_of_record(box->type)) break;
+      end = box->end;
+      if (box->type == BoxType("moov")) {
+        has_tables = true;
+        break;
+      }
+    }
+    if (!has_tables || end - at > kDefaultMaxRecordBytes) return std::nullopt;
+    try {
+      const NestedFile nested = read_nested_file(reader_.at(at, end - at), source_.uri(), at);
+      table_.labels.push_back(nested.label.value_or(kNoLabel));
+    } catch (const CorruptError&) {
+      return std::nullopt;
+    } catch (const UnsupportedError&) {
+      return std::nullopt;
+    }
+    places_.push_back({at, end - at});
+    return end;
+  }
+
+  std::optional<Mp4Box> box_at(uint64_t at) {
+    const uint64_t room = source_.size_bytes() - at;
+    if (room < kHeaderBytes) return std::nullopt;
+    const Bytes header = reader_.at(at, kHeaderBytes);
+    const uint64_t length = load_be32(header.data());
+    if (length < kHeaderBytes || length > room) return std::nullopt;
+    return Mp4Box{.type = BoxType(load_be32(header.data() + 4)), .offset = at, .end = at + length};
+  }
+
+  // The offset of the next box `ftyp`, or the file's size.
+  uint64_t next_record(uint64_t at) {
+    constexpr std::string_view kType = "ftyp";
+    constexpr uint64_t kTypeAt = 4;  // after the length
+    const uint64_t size = source_.size_bytes();
+    while (at + kHeaderBytes <= size) {
+      const uint64_t bytes = std::min(kScanBlockBytes, size - at);
+      const std::string_view text = as_text(reader_.at(at, bytes));
+      const size_t found = text.find(kType, kTypeAt);
+      if (found != std::string_view::npos) return at + found - kTypeAt;
+      at += bytes - (kHeaderBytes - 1);
+    }
+    return size;
+  }
+
+  const Source& source_;
+  const ReportDamage& report_;
+  BlockReader reader_;
+  ScanReporter reporter_;
+  std::vector<SampleTable::Place> places_;
+  RecordTable table_;
+};
+
+}  // namespace
+
+SidecarWriter scan_records(const Source& source, const SampleTable& records,
+                           const ScanProgress& progress) {
+  SidecarWriter sidecar;
+  StillTableWriter stills;
+  BlockReader reader(source, kScanBlockBytes);
+  ScanReporter reporter(source, progress);
+  uint64_t done_bytes = 0;
+  for (uint64_t i = 0; i < records.size(); ++i) {
+    const SampleTable::Place at = records[i];
+    try {
+      check_length({.source = nullptr, .offset = at.offset, .length = at.bytes});
+      const Bytes record = reader.at(at.offset, at.bytes);
+      const NestedFile nested = read_nested_file(record, source.uri(), at.offset);
+      sidecar.add_length(at.bytes, crc32(record));
+      sidecar.add_name(nested.name);
+      stills.add(record, at.offset, nested);
+    } catch (Error& error) {
+      error.add({.path = source.uri(), .record = i, .offset = at.offset});
+      throw;
+    }
+    done_bytes += at.bytes;
+    reporter.advance(i + 1, done_bytes);
+  }
+  reporter.finish();
+  stills.add_to(sidecar);
+  return sidecar;
+}
+
+RecordTable find_records(const Source& source, const ReportDamage& report,
+                         const ScanProgress& progress) {
+  return RecordSearch(source, report, progress).run();
+}
+
+}  // namespace fuelrail::bzna

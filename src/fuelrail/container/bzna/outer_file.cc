@@ -1,0 +1,187 @@
+#include "fuelrail/container/bzna/outer_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/bzna/boxes.h"
+#include "fuelrail/container/bzna/nested_file.h"
+#include "fuelrail/container/record_file.h"
+
+namespace fuelrail::bzna {
+namespace {
+
+// The major brand of the file's first box, if that is `ftyp`.
+std::optional<BoxType> brand_of(Mp4Bytes& file) {
+  if (file.size() < kHeaderBytes + 4) return std::nullopt;
+  const Bytes head = file.at(0, kHeaderBytes + 4);
+  if (BoxType(load_be32(head.data() + 4)) != BoxType("ftyp")) return std::nullopt;
+  return BoxType(load_be32(head.data() + kHeaderBytes));
+}
+
+// Whether the file begins with a box that an MP4 file may begin with.
+bool begins_like_mp4(Mp4Bytes& file) {
+  constexpr std::array kFirst{BoxType("ftyp"), BoxType("moov"), BoxType("mdat"),
+                              BoxType("free"), BoxType("skip"), BoxType("wide")};
+  if (file.size() < kHeaderBytes) return false;
+  const BoxType first(load_be32(file.at(0, kHeaderBytes).data() + 4));
+  return std::find(kFirst.begin(), kFirst.end(), first) != kFirst.end();
+}
+
+// "the tracks 'VideoHandler' (hvc1), 'SoundHandler' (mp4a)".
+std::string describe(Mp4Bytes& file, const std::vector<Track>& tracks) {
+  constexpr size_t kMostTracks = 8;
+  std::string text = tracks.size() == 1 ? "the track" : "the tracks";
+  for (size_t i = 0; i < std::min(tracks.size(), kMostTracks); ++i) {
+    text += fmt::format("{} '{}' ({})", i == 0 ? "" : ",", tracks[i].name,
+                        read_entry_type(file, tracks[i]).text());
+  }
+  if (tracks.size() > kMostTracks) text += ", ...";
+  return text;
+}
+
+[[noreturn]] void refuse_other_type(const Source& source, std::string found) {
+  throw UnsupportedError("the file is not a `.bzna` file",
+                         {.path = source.uri(),
+                          .expected = fmt::format("an MP4 file with a track '{}'", kInputTrack),
+                          .found = std::move(found)});
+}
+
+// Reads the tracks of the file.
+std::vector<Track> read_outer_tracks(const Source& source, Mp4Bytes& file) {
+  if (!begins_like_mp4(file)) refuse_other_type(source, "a file that is not an MP4 file");
+  const std::optional<BoxType> brand = brand_of(file);
+  for (const char* const still : {"heic", "heix", "mif1", "avif"}) {
+    if (brand && brand->text() == still) {
+      refuse_other_type(source, fmt::format("a HEIF image (brand '{}')", still));
+    }
+  }
+  std::vector<Track> tracks = read_tracks(file);
+  if (!tracks.empty()) return tracks;
+  throw TruncatedError("the file has no table of its records",
+                       {.path = source.uri(),
+                        .expected = "a box moov with tracks at the end of the file",
+                        .remedy = kRecover});
+}
+
+const Track& input_track(const Source& source, Mp4Bytes& file, const std::vector<Track>& tracks) {
+  if (const Track* input = find_track(tracks, kInputTrack)) return *input;
+  refuse_other_type(source, "an MP4 file with " + describe(file, tracks));
+}
+
+std::vector<int64_t> read_labels(Mp4Bytes& file, const Track& track, uint64_t records) {
+  const SampleTable samples = read_samples(file, track);
+  std::vector<int64_t> labels(std::min(samples.size(), records));
+  for (uint64_t i = 0; i < labels.size(); ++i) {
+    const SampleTable::Place at = samples[i];
+    if (at.bytes != kLabelBytes) {
+      file.refuse(track.samples, "has a label of the wrong length",
+                  {.expected = fmt::format("{} bytes", kLabelBytes),
+                   .found = fmt::format("{} bytes for record {}", at.bytes, i)});
+    }
+    labels[i] = label_in(file.at(at.offset, at.bytes));
+  }
+  return labels;
+}
+
+// Finds records by their offsets.
+class RecordFinder {
+ public:
+  explicit RecordFinder(const SampleTable& records)
+      : records_(records), by_offset_(records.size()) {
+    std::iota(by_offset_.begin(), by_offset_.end(), 0);
+    std::sort(by_offset_.begin(), by_offset_.end(), [&](uint64_t a, uint64_t b) {
+      return std::pair(records_[a].offset, a) < std::pair(records_[b].offset, b);
+    });
+  }
+
+  std::optional<uint64_t> find(const SampleTable::Place& place) const {
+    const auto at = std::lower_bound(
+        by_offset_.begin(), by_offset_.end(), place.offset,
+        [&](uint64_t record, uint64_t offset) { return records_[record].offset < offset; });
+    if (at == by_offset_.end() || records_[*at].offset != place.offset) return std::nullopt;
+    return records_[*at].bytes == place.bytes ? std::optional(*at) : std::nullopt;
+  }
+
+ private:
+  const SampleTable& records_;
+  std::vector<uint64_t> by_offset_;
+};
+
+std::vector<uint64_t> records_of_track(Mp4Bytes& file, const Track& track,
+                                       const SampleTable& records) {
+  const SampleTable samples = read_samples(file, track);
+  const RecordFinder finder(records);
+  std::vector<uint64_t> found(samples.size());
+  for (uint64_t i = 0; i < samples.size(); ++i) {
+    const std::optional<uint64_t> record = finder.find(samples[i]);
+    if (!record) {
+      file.refuse(track.samples, "has a sample that is not a record",
+                  {.expected = fmt::format("a sample of the track '{}'", kInputTrack),
+                   .found = fmt::format("{} bytes at offset {} (sample {})", samples[i].bytes,
+                                        samples[i].offset, i)});
+    }
+    found[i] = *record;
+  }
+  return found;
+}
+
+std::vector<uint64_t> range(uint64_t begin, uint64_t end) {
+  std::vector<uint64_t> numbers(end - begin);
+  std::iota(numbers.begin(), numbers.end(), begin);
+  return numbers;
+}
+
+// The parts of ImageNet (ILSVRC 2012), in the order of Benzina's files.
+std::vector<uint64_t> records_of_imagenet(const std::string& uri, uint64_t records,
+                                          std::string_view split) {
+  constexpr uint64_t kDocumentedRecords = 1'431'086;
+  const bool documented = records == kDocumentedRecords;
+  const uint64_t test = documented ? 99'993 : 100'000;
+  const uint64_t validation = documented ? 49'999 : 50'000;
+  if (records <= test + validation) {
+    throw InvalidArgumentError(
+        fmt::format("the file has no split '{}'", split),
+        {.path = uri,
+         .expected = fmt::format("a track '{}_{}', or more than 150000 records (ImageNet)",
+                                 kInputTrack, split),
+         .found = fmt::format("{} records", records),
+         .remedy = "Open the whole file, without `split`"});
+  }
+  const uint64_t end_of_training = records - test - validation;
+  if (split == "train") return range(0, end_of_training);
+  if (split == "test") return range(records - test, records);
+  return range(end_of_training, records - test);
+}
+
+}  // namespace
+
+RecordTable read_record_table(const Source& source) {
+  Mp4Bytes file(source);
+  const std::vector<Track> tracks = read_outer_tracks(source, file);
+  RecordTable table{.records = read_samples(file, input_track(source, file, tracks))};
+  if (const Track* target = find_track(tracks, kTargetTrack)) {
+    table.labels = read_labels(file, *target, table.size());
+  }
+  return table;
+}
+
+std::vector<std::string_view> split_names() { return {"train", "validation", "val", "test"}; }
+
+std::vector<uint64_t> records_of_split(const Source& source, const RecordTable& table,
+                                       std::string_view split) {
+  if (split == "val") split = "validation";
+  Mp4Bytes file(source);
+  const std::vector<Track> tracks = read_outer_tracks(source, file);
+  const std::string name = fmt::format("{}_{}", kInputTrack, split);
+  if (const Track* track = find_track(tracks, name)) {
+    return records_of_track(file, *track, table.records);
+  }
+  return records_of_imagenet(source.uri(), table.size(), split);
+}
+
+}  // namespace fuelrail::bzna
