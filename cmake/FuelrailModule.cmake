@@ -1,6 +1,6 @@
 # fuelrail_test_options(<target>): what every test program is compiled with. Tests are not optimised (under sanitizers
-# that is four fifths of their compile time): what they test is. GoogleTest's headers, a third of what is left, are
-# compiled once.
+# that is four fifths of their compile time): what they test is. GoogleTest's headers and the most common others, half of
+# what is left, are compiled once.
 if(FUELRAIL_BUILD_TESTS)
   file(WRITE "${PROJECT_BINARY_DIR}/test_headers.cc" "")
   add_library(fuelrail_test_headers OBJECT "${PROJECT_BINARY_DIR}/test_headers.cc")
@@ -21,7 +21,9 @@ function(fuelrail_test_options target)
   set_target_properties(${target} PROPERTIES
     POSITION_INDEPENDENT_CODE OFF)  # one setting for all that share the headers
   if(target STREQUAL fuelrail_test_headers)
-    target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h> <memory> <string> <vector>)
+    target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <algorithm>
+                              <array> <filesystem> <functional> <map> <memory> <mutex> <optional> <string> <thread>
+                              <vector>)
   else()
     target_precompile_headers(${target} REUSE_FROM fuelrail_test_headers)
   endif()
@@ -29,6 +31,25 @@ endfunction()
 if(FUELRAIL_BUILD_TESTS)
   fuelrail_test_options(fuelrail_test_headers)
 endif()
+# fuelrail_precompiled(<target> <option>...): under sanitizers, the headers that most sources include are compiled once for
+# each list of options. The release build compiles without them, so that a missing #include is found.
+function(fuelrail_precompiled target)
+  if(NOT FUELRAIL_SANITIZE)
+    return()
+  endif()
+  string(MAKE_C_IDENTIFIER "fuelrail_headers${ARGN}" headers)
+  if(NOT TARGET ${headers})
+    file(WRITE "${PROJECT_BINARY_DIR}/headers.cc" "")
+    add_library(${headers} OBJECT "${PROJECT_BINARY_DIR}/headers.cc")
+    target_link_libraries(${headers} PRIVATE fuelrail_options fuelrail_dep::fmt Threads::Threads)
+    target_compile_options(${headers} PRIVATE ${ARGN})
+    target_precompile_headers(${headers} PRIVATE <fmt/format.h> <algorithm> <array> <atomic> <condition_variable>
+                              <filesystem> <functional> <map> <memory> <mutex> <optional> <span> <string> <thread>
+                              <unordered_map> <utility> <vector>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${headers})
+endfunction()
+
 # fuelrail_optimise(<test source>...): for tests that compute for seconds themselves, such as references of arithmetic.
 function(fuelrail_optimise)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
@@ -89,7 +110,7 @@ function(fuelrail_module name)
   list(TRANSFORM M_DEPENDS PREPEND fuelrail_)
   if(M_SOURCES)
     add_library(fuelrail_${name} STATIC ${M_SOURCES} ${M_KERNELS})
-    set_source_files_properties(${M_KERNELS} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    set_source_files_properties(${M_KERNELS} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
     if(M_COLD AND FUELRAIL_SANITIZE)
       target_compile_options(fuelrail_${name} PRIVATE -O0)
       set_source_files_properties(${M_KERNELS} PROPERTIES COMPILE_OPTIONS -O1)
@@ -105,6 +126,8 @@ function(fuelrail_module name)
     if(M_FUZZED AND FUELRAIL_BUILD_FUZZERS)
       target_compile_options(fuelrail_${name} PRIVATE -fsanitize=fuzzer-no-link)
     endif()
+    get_property(options TARGET fuelrail_${name} PROPERTY COMPILE_OPTIONS)
+    fuelrail_precompiled(fuelrail_${name} ${options})
     target_include_directories(fuelrail_${name} PUBLIC
       $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:include>)
     target_compile_features(fuelrail_${name} PUBLIC cxx_std_20)

@@ -43,7 +43,16 @@ MOST_BYTES = {
 }
 # Executions of `--repeat`: some seconds for each target. Those named open files or start threads.
 REPEATED = 10_000
-REPEATED_OF = {"ffrecord": 4_000, "ffrecord_pair": 4_000, "recordio_pair": 4_000, "split": 1_000}
+REPEATED_OF = {
+    "bzna": 4_000,
+    "ffrecord": 4_000,
+    "ffrecord_pair": 2_000,
+    "packed_folder": 4_000,
+    "recordio": 4_000,
+    "recordio_pair": 2_000,
+    "split": 1_000,
+    "split_uri": 4_000,
+}
 KEPT_BYTES = 48 << 10
 KEPT_FILES = 64
 

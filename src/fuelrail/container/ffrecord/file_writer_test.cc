@@ -108,8 +108,10 @@ TEST(FfrecordFileWriter, records_may_be_empty) {
 TEST(FfrecordFileWriter, records_are_moved_when_another_number_was_expected) {
   const auto large = some_records(5, 700'000);
   const auto many = some_records(120'000, 3);
-  for (const uint64_t expected : {0, 4, 5, 6, 90'000, 300'000}) {
+  for (const uint64_t expected : {0, 4, 5, 6, 300'000}) {
     EXPECT_TRUE(written(large, expected) == file_of(large)) << expected;
+  }
+  for (const uint64_t expected : {0, 90'000, 300'000}) {
     EXPECT_TRUE(written(many, expected) == file_of(many)) << expected;
   }
 }
