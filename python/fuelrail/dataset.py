@@ -410,9 +410,9 @@ def open(
         itself. Default: None, the format's default schema.
     root: the folder to which the paths in a list of images are relative. Can be given only for a
         list of images. Default: None, the folder of the list.
-    sidecar: "use" reads the sidecar of each record file (`X.rec.frx` for `X.rec`), and writes the
-        sidecar if it does not exist. "ignore" neither reads nor writes sidecars, and scans the
-        record files instead. Checksums are then unknown, and class names are known only if
+    sidecar: "use" reads the sidecar of each record file (`X.rec.frx` for `X.rec`), and writes that
+        of a `.rec` file if it does not exist. "ignore" neither reads nor writes sidecars, and scans
+        the `.rec` files instead. Checksums are then unknown, and class names are known only if
         `classes` is given. Use "ignore" for a file that is damaged or was changed on purpose.
     classes: the class names in the order of their labels. Pass a list of names, such as
         `train.classes`, or the path of a packed file, of a folder with one sub-folder for each

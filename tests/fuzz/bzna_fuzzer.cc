@@ -19,7 +19,7 @@ using fuzzing::require;
 using fuzzing::succeeds;
 
 constexpr const char* kUri = "memory://fuzzed.bzna";
-constexpr uint64_t kMostRecords = 64;  // a track may have a sample for each byte of the file
+constexpr uint64_t kMostRecords = 64;  // a track may have more, without any bytes
 
 void put(Bytes file) {
   memory_file_system().remove(std::string(kUri) + ".frx");

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace fuelrail {
 
@@ -16,6 +17,10 @@ inline std::string_view as_text(Bytes bytes) {
 }
 inline Bytes as_bytes(std::string_view text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+inline void append_bytes(std::vector<std::byte>& out, Bytes bytes) {
+  out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
 }  // namespace fuelrail

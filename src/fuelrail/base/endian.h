@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 namespace fuelrail {
 
@@ -26,6 +27,12 @@ void store_le(std::byte* at, T value) {
   static_assert(std::endian::native == std::endian::little,
                 "big-endian hosts need a byte swap here");
   std::memcpy(at, &value, sizeof value);
+}
+
+template <typename T>
+void append_le(std::vector<std::byte>& out, T value) {
+  out.resize(out.size() + sizeof value);
+  store_le(out.data() + out.size() - sizeof value, value);
 }
 
 }  // namespace fuelrail

@@ -4,6 +4,7 @@
 
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/container/concat.h"
+#include "fuelrail/container/subset.h"
 #include "fuelrail/pack/source/open_source.h"
 
 namespace fuelrail::cli {
@@ -46,6 +47,7 @@ std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments,
 }
 
 std::vector<const RecordFile*> record_files_of(const Container& container) {
+  if (const Container* parent = parent_of(container)) return record_files_of(*parent);
   std::vector<const RecordFile*> files;
   const auto add = [&files](const Container& part) {
     if (const auto* file = dynamic_cast<const RecordFile*>(&part)) files.push_back(file);

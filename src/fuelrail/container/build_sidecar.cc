@@ -47,7 +47,7 @@ void refuse_damage(const std::string& uri, const StoredSidecar& stored, const Si
         "the record's checksum differs from its checksum in the sidecar",
         {.path = uri,
          .record = i,
-         .offset = old.has_table() ? std::optional(old.record(i).offset) : std::nullopt,
+         .offset = now.has_table() ? std::optional(now.record(i).offset) : std::nullopt,
          .expected = fmt::format("{:#010x}", *known),
          .found = fmt::format("{:#010x}", now.payload_crc(i)),
          .remedy = fmt::format("Restore the file; if the change was intended, "

@@ -38,7 +38,7 @@ SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions&
 // that `rules` refers to, so keep `make` while `rules` is in use.
 struct SidecarRecipe {
   SidecarRules rules;
-  bool file_has_checksums = false;  // `make` verifies those, so the old sidecar's are not needed
+  bool file_has_checksums = false;  // `make` verifies those if it reads the records
   std::function<SidecarWriter(const BuildSidecarOptions&)> make;
 };
 

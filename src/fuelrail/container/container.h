@@ -16,7 +16,8 @@
 
 namespace fuelrail {
 
-// The location of a record's framed bytes. Known without reading the record.
+// The location of the bytes of a record that its sample needs: the whole framed record, or the part
+// of it that a sidecar locates (an image of a `.bzna` file). Known without reading the record.
 struct Extent {
   std::shared_ptr<const Source> source;
   uint64_t offset = 0;
@@ -54,12 +55,13 @@ class Container {
   virtual uint64_t size() const = 0;
   virtual const Schema& schema() const = 0;
 
-  // The location of record i. Requires: i < size(). Does not read the record. If knows_extent(i) is
-  // false, the call queries the record's file, which may take as long as a read. Otherwise it reads
-  // at most a part of a large record table (in a RecordIO file's sidecar), usually once per 16,384
-  // neighbouring records. Errors: CorruptError for a record longer than its format allows, so that
-  // a damaged table or a sparse file cannot cause a huge allocation; errors of reading the record
-  // table; NotFoundError and IoError of querying the file.
+  // The location of the bytes of record i that its sample needs. Requires: i < size(). Does not
+  // read the record. If knows_extent(i) is false, the call queries the record's file, which may
+  // take as long as a read. Otherwise it reads at most a part of a large record table (in a
+  // RecordIO file's sidecar), usually once per 16,384 neighbouring records. Errors: CorruptError
+  // for a record longer than its format allows, so that a damaged table or a sparse file cannot
+  // cause a huge allocation; errors of reading the record table; NotFoundError and IoError of
+  // querying the file.
   virtual Extent extent(uint64_t i) const = 0;
 
   // The location of the whole record i, which includes the bytes of extent(i). `parse` takes its

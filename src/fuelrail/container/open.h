@@ -32,9 +32,10 @@ struct OpenOptions {
   // the whole file.
   std::string split{};
 
-  // If true, sidecars are neither read nor written. A record file is scanned instead, and the data
-  // that only its sidecar holds is unavailable: class names (unless `classes` gives them) and
-  // payload checksums. Default: sidecars are read, and written if missing.
+  // If true, sidecars are neither read nor written. The table of a record file that has none of its
+  // own (RecordIO) is made by a scan instead, and the data that only the sidecar holds is
+  // unavailable: class names (unless `classes` gives them) and payload checksums. Default: sidecars
+  // are read, and those with the table of a file that has none are written if missing.
   bool ignore_sidecar = false;
 
   // The class names, by label. A folder or a list takes its label numbers from these names and need

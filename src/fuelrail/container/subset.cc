@@ -43,9 +43,15 @@ class SteppedIndices {
   int64_t step_;
 };
 
-template <typename Indices>
-class Subset final : public Container {
+class View : public Container {
  public:
+  virtual const Container& parent() const = 0;
+};
+
+template <typename Indices>
+class Subset final : public View {
+ public:
+  const Container& parent() const override { return *parent_; }
   Subset(Parent parent, Indices indices)
       : parent_(std::move(parent)), indices_(std::move(indices)) {}
 
@@ -109,6 +115,11 @@ void check_fractions(const Fractions& fractions) {
 }
 
 }  // namespace
+
+const Container* parent_of(const Container& container) {
+  const auto* selection = dynamic_cast<const View*>(&container);
+  return selection == nullptr ? nullptr : &selection->parent();
+}
 
 std::shared_ptr<const Container> subset(std::shared_ptr<const Container> parent,
                                         std::vector<uint64_t> indices) {

@@ -23,6 +23,10 @@ std::shared_ptr<const Container> subset(std::shared_ptr<const Container> parent,
 std::shared_ptr<const Container> slice(std::shared_ptr<const Container> parent, uint64_t begin,
                                        uint64_t count, int64_t step);
 
+// The container that a subset or slice selects from; null for any other container. Lifetime: valid
+// while the container exists.
+const Container* parent_of(const Container& container);
+
 // Splits the record indices at random into disjoint parts with the given names and fractions, in
 // the given order. Part k takes the positions from round(N * sum of the earlier fractions) to
 // round(N * sum including its own) of the permutation with key `seed`. Within a part, indices

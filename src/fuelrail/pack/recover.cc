@@ -33,7 +33,7 @@ class Recoverer {
   // record.
   Extent copy(uint64_t i, Part& to) {
     const RecordFile& file = *from_.file;
-    const Extent extent = file.extent(i);
+    const Extent extent = file.record_extent(i);
     const uint64_t number = number_of(i, extent);
     StreamedRecord record = read_record(file, i, reader_, max_payload_bytes_, storage_);
     if (file.payload_crc(i).value_or(record.crc) != record.crc) {

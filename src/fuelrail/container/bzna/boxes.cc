@@ -106,6 +106,7 @@ void BoxWalk::refuse(const Mp4Box& box, uint64_t length, uint64_t least) const {
     ErrorDetail detail = file_.place(box);
     detail.expected = fmt::format("{} bytes", length);
     detail.found = fmt::to_string(room);
+    detail.remedy = "Restore the file";
     throw TruncatedError(fmt::format("the file ends inside the box {}", box.path()),
                          std::move(detail));
   }

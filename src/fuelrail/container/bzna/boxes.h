@@ -63,6 +63,11 @@ class Mp4Bytes {
   uint64_t size() const { return size_; }
   bool is_source() const { return reader_.has_value(); }
 
+  // Sets the size of the next reads of a source. Small ones suit samples that are far apart.
+  void set_block_bytes(uint64_t bytes) {
+    if (reader_) reader_->set_block_bytes(bytes);
+  }
+
   // The bytes [offset, offset + length). Requires: the range is inside the file. Lifetime: until
   // the next call. Errors: those of the source.
   Bytes at(uint64_t offset, uint64_t length);

@@ -65,6 +65,8 @@ void read_hevc_properties(Bytes parameters, ImageCodec& codec) {
   codec.bits = 8 + (static_cast<int>(parameters[kDepthAt]) & 7);
 }
 
+constexpr size_t kMaxParameters = 64 * 1024;  // far above those of any encoder
+
 // A codec with the parameters that it refers to.
 struct OwnedCodec {
   std::vector<std::byte> parameters;
@@ -79,6 +81,11 @@ std::unique_ptr<const OwnedCodec> make_codec(BoxType entry, Size coded, Bytes pa
                            {.expected = "H.265 (hvc1, hev1) or H.264 (avc1)",
                             .found = fmt::format("a sample entry '{}'", entry.text())});
   }
+  if (parameters.size() > kMaxParameters) {
+    throw DecodeError("the parameters of the image's decoder are too long",
+                      {.expected = fmt::format("at most {} bytes", kMaxParameters),
+                       .found = fmt::to_string(parameters.size())});
+  }
   if (parameters.empty()) {
     throw DecodeError("the record does not have the parameters of the image's decoder",
                       {.expected = "a box hvcC or avcC"});
@@ -90,6 +97,8 @@ std::unique_ptr<const OwnedCodec> make_codec(BoxType entry, Size coded, Bytes pa
   return owned;
 }
 
+constexpr size_t kMaxCodecs = 8192;  // about as many as a sidecar can store
+
 // The codecs of records that are read without the sidecar: equal ones are one object.
 class SeenCodecs {
  public:
@@ -98,9 +107,13 @@ class SeenCodecs {
     const Key key{entry.type.value(), entry.coded.height, entry.coded.width,
                   std::string(as_text(parameters))};
     const std::lock_guard lock(mutex_);
-    std::unique_ptr<const OwnedCodec>& found = codecs_[key];
-    if (!found) found = make_codec(entry.type, entry.coded, parameters);
-    return found->codec;
+    if (const auto found = codecs_.find(key); found != codecs_.end()) return found->second->codec;
+    if (codecs_.size() == kMaxCodecs) {
+      throw DecodeError("the file's records have too many different codecs",
+                        {.expected = fmt::format("at most {}", kMaxCodecs)});
+    }
+    auto made = make_codec(entry.type, entry.coded, parameters);
+    return codecs_.emplace(key, std::move(made)).first->second->codec;
   }
 
  private:
@@ -121,6 +134,7 @@ class OpenedBzna final : public RecordFile {
     for (const StillCodec& codec : stills_->codecs()) codecs_.push_back(try_make(codec));
   }
 
+  const RecordTable& table() const { return table_; }
   uint64_t size() const override { return table_.size(); }
   const Schema& schema() const override { return bzna_schema(); }
   const char* format() const override { return "Benzina"; }
@@ -133,9 +147,15 @@ class OpenedBzna final : public RecordFile {
 
   Extent record_extent(uint64_t i) const override {
     const SampleTable::Place at = table_.records[i];
-    const Extent extent{source(), at.offset, at.bytes};
-    check_length(extent);
-    return extent;
+    if (at.bytes > kDefaultMaxRecordBytes) {
+      throw CorruptError("the record is longer than its format allows",
+                         {.path = uri(),
+                          .record = i,
+                          .offset = at.offset,
+                          .expected = fmt::format("at most {} bytes", kDefaultMaxRecordBytes),
+                          .found = fmt::to_string(at.bytes)});
+    }
+    return {source(), at.offset, at.bytes};
   }
 
   Place place(uint64_t i) const override {
@@ -151,8 +171,9 @@ class OpenedBzna final : public RecordFile {
       out.fields.resize(schema().fields.size());
       out.id = i;
       out.storage.clear();
-      const auto still = stored_still(i);
-      if (still && framed.size() != table_.records[i].bytes) {
+      const bool is_whole = framed.size() == table_.records[i].bytes;
+      const auto still = is_whole ? std::nullopt : stored_still(i);
+      if (still) {
         parse_still(i, *still, framed, out);
       } else {
         parse_record(i, framed, out);
@@ -218,6 +239,17 @@ class OpenedBzna final : public RecordFile {
   }
 
   void parse_record(uint64_t i, Bytes record, Sample& out) const {
+    try {
+      parse_whole(i, record, out);
+    } catch (Error& error) {
+      if (error.detail().path.empty()) {
+        error.add({.path = uri(), .record = i, .offset = table_.records[i].offset});
+      }
+      throw;
+    }
+  }
+
+  void parse_whole(uint64_t i, Bytes record, Sample& out) const {
     check_bytes(table_.records[i].bytes, record);
     if (const auto crc = payload_crc(i)) check_record_crc(crc32(record), *crc);
     const NestedFile nested = read_nested_file(record, uri(), table_.records[i].offset);
@@ -240,7 +272,7 @@ class OpenedBzna final : public RecordFile {
     FieldValue& image = out.fields[kImageField];
     set(image, bitstream);
     image.codec = &codec;
-    if (visible.height > 0 && visible.width > 0) image.visible = visible;
+    image.visible = visible;
   }
 
   [[noreturn]] void throw_no_track(const NestedFile& nested) const {
@@ -312,11 +344,25 @@ SidecarWriter lengths_of(const SampleTable& records) {
   return sidecar;
 }
 
+std::shared_ptr<const OpenedBzna> open_whole(const std::string& uri, const OpenOptions& options) {
+  const StillKind kind = kind_of_track(options.track);
+  const auto open = [&](const auto& source, SidecarStore& store) {
+    RecordTable table = read_record_table(*source);
+    std::optional<StoredSidecar> sidecar = store.find(rules_for(*source, table.records));
+    if (!sidecar) {
+      SidecarWriter lengths = lengths_of(table.records);
+      if (options.ignore_sidecar) lengths.set_classes(options.classes);
+      sidecar = sidecar_in_memory(lengths, store.identity());
+    }
+    return std::make_shared<const OpenedBzna>(source, std::move(table), *std::move(sidecar), kind);
+  };
+  return open_with_store(uri, options.warn, open, options.ignore_sidecar);
+}
+
 std::shared_ptr<const Container> open_split(const std::string& uri, const OpenOptions& options) {
-  const std::shared_ptr<const RecordFile> file = open_bzna(uri, options);
+  const std::shared_ptr<const OpenedBzna> file = open_whole(uri, options);
   if (options.split.empty()) return file;
-  const Source& source = *file->source();
-  return subset(file, records_of_split(source, read_record_table(source), options.split));
+  return subset(file, records_of_split(*file->source(), file->table(), options.split));
 }
 
 SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source, const Warn&) {
@@ -331,18 +377,7 @@ SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source, const Warn&) 
 }  // namespace
 
 std::shared_ptr<const RecordFile> open_bzna(const std::string& uri, const OpenOptions& options) {
-  const StillKind kind = kind_of_track(options.track);
-  const auto open = [&](const auto& source, SidecarStore& store) {
-    RecordTable table = read_record_table(*source);
-    std::optional<StoredSidecar> sidecar = store.find(rules_for(*source, table.records));
-    if (!sidecar) {
-      SidecarWriter lengths = lengths_of(table.records);
-      if (options.ignore_sidecar) lengths.set_classes(options.classes);
-      sidecar = sidecar_in_memory(lengths, store.identity());
-    }
-    return std::make_shared<const OpenedBzna>(source, std::move(table), *std::move(sidecar), kind);
-  };
-  return open_with_store(uri, options.warn, open, options.ignore_sidecar);
+  return open_whole(uri, options);
 }
 
 Salvage open_damaged(const std::string& uri, const ReportDamage& report, const OpenOptions& options,

@@ -221,6 +221,7 @@ TEST(Bzna, records_are_found_without_the_tables) {
   EXPECT_EQ(Read(*salvage.file, 0).field(1), le_label(3));
   EXPECT_EQ(Read(*salvage.file, 1).field(1), le_label(-1));
   ASSERT_THAT(damage, SizeIs(1));
+  EXPECT_EQ(damage[0].record, 2u);
   EXPECT_EQ(damage[0].offset, third);
   EXPECT_EQ(damage[0].skipped_bytes, 20u);
 }
@@ -238,8 +239,48 @@ TEST(Bzna, a_damaged_record_does_not_hide_the_next) {
   ASSERT_EQ(salvage.file->size(), 3u);
   EXPECT_EQ(Read(*salvage.file, 1).field(0), "third");
   ASSERT_THAT(damage, SizeIs(2));
+  EXPECT_EQ(damage[0].record, 1u);
   EXPECT_EQ(damage[0].offset, second.offset);
   EXPECT_EQ(damage[0].skipped_bytes, second.length);
+  EXPECT_EQ(damage[1].record, std::nullopt);  // the lost bytes may have been several records
+}
+
+// A record as another program may write it: the tables before the data, which has a 64-bit length.
+std::string tables_first(const std::string& bitstream) {
+  const std::string type = mp4_box("ftyp", "isom" + be32(0));
+  const auto tables = [&](uint64_t at) {
+    return mp4_box("moov",
+                   trak(tkhd(64, 64), hdlr("vide", "bzna_input"),
+                        stsd(video_entry("hvc1", 64, 64, mp4_box("hvcC", "sets"))) +
+                            stsz({static_cast<uint32_t>(bitstream.size())}) + stsc() + co64({at})));
+  };
+  return type + tables(type.size() + tables(0).size() + 16) + long_mp4_box("mdat", bitstream);
+}
+
+TEST(Bzna, records_of_other_programs_are_found_without_the_tables) {
+  const std::string data = tables_first("first") + tables_first("second");
+  for (const std::string& mdat : {mp4_box("mdat", data), long_mp4_box("mdat", data)}) {
+    TemporaryDirectory directory;
+    const std::string path = directory / "x.bzna";
+    write_file(path, mp4_box("ftyp", "isom" + be32(0) + "bzna") + mdat);
+    std::vector<Damage> damage;
+    const Salvage salvage = open_damaged(path, [&](const Damage& d) { damage.push_back(d); },
+                                         {.track = "bzna_input"}, {});
+    ASSERT_EQ(salvage.file->size(), 2u);
+    EXPECT_EQ(Read(*salvage.file, 1).field(0), "second");
+    EXPECT_THAT(damage, SizeIs(1));  // the tables
+  }
+}
+
+TEST(Bzna, a_changed_record_names_its_own_place) {
+  BznaFile file(three_records());
+  const auto container = file.open();
+  const Extent extent = container->record_extent(2);
+  std::string record = file_contents(file.path).substr(extent.offset, extent.length);
+  record.back() = static_cast<char>(record.back() ^ 1);
+  Sample sample;
+  EXPECT_THAT(refusal_of<CorruptError>([&] { container->parse(2, as_bytes(record), sample); }),
+              HasSubstr("x.bzna: record 2, offset " + std::to_string(extent.offset)));
 }
 
 // --- The sidecar ---
@@ -359,6 +400,9 @@ TEST(Bzna, other_mp4_files_are_named) {
   OuterFile text("This is no MP4 file.");
   EXPECT_THAT(refusal_of<UnsupportedError>([&] { text.open(); }),
               HasSubstr("found a file that is not an MP4 file"));
+  OuterFile record(MadeRecord().bytes());
+  EXPECT_THAT(refusal_of<UnsupportedError>([&] { record.open(); }),
+              HasSubstr("found a single record of a `.bzna` file"));
   OuterFile empty("");
   EXPECT_THROW(empty.open(), UnsupportedError);
 }
@@ -406,6 +450,14 @@ TEST(Bzna, a_split_with_a_sample_that_is_no_record_is_corrupt) {
   EXPECT_THAT(refusal_of<CorruptError>([&] { file.open({.split = "train"}); }),
               HasSubstr("has a sample that is not a record: expected a sample of the track "
                         "'bzna_input', found 5 bytes at offset 41 (sample 0)"));
+}
+
+TEST(Bzna, a_split_finds_a_record_after_an_empty_one) {
+  Outer outer{.records = {"", MadeRecord().bytes()}};
+  const auto size = static_cast<uint32_t>(outer.records[1].size());
+  outer.more_tracks = Outer::track("bzna_input_train", {size}, {40});
+  OuterFile file(outer.bytes());
+  EXPECT_THAT(ids(*file.open({.split = "train"})), ElementsAre(1));
 }
 
 // The parts of a file with this many records, which are all the same bytes.
@@ -519,6 +571,12 @@ TEST(Bzna, only_records_with_an_image_are_written) {
                         "an H.265 image, found the box "));
   EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { write(mp4_box("ftyp", "isom")); }),
               HasSubstr("found an MP4 file without an image"));
+  std::string other = MadeRecord().bytes();
+  for (size_t at = 0; (at = other.find("hvc1", at)) != std::string::npos;) {
+    other.replace(at, 4, "avc1");
+  }
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { write(other); }),
+              HasSubstr("found an image in another format"));
   EXPECT_FALSE(std::filesystem::exists(directory / "z.bzna"));
 }
 
@@ -561,7 +619,10 @@ TEST(Bzna, a_writer_resumes_the_records_it_finds) {
     ASSERT_TRUE(payload);
     writer->adopt(record.size(), *payload, crc32(record), 0);
   }
-  EXPECT_EQ(writer->payload_of(as_bytes("not a record")), std::nullopt);
+  for (const std::string& other : {std::string("not a record"), records[0] + records[1],
+                                   records[0].substr(records[0].find("mdat") - 4)}) {
+    EXPECT_EQ(writer->payload_of(as_bytes(other)), std::nullopt);
+  }
   writer->finish();
   sink->commit();
   EXPECT_EQ(file_contents(path), file_contents(whole.path));

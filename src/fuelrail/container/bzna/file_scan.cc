@@ -20,6 +20,7 @@ namespace fuelrail::bzna {
 namespace {
 
 constexpr uint64_t kScanBlockBytes = 1 << 20;
+constexpr int kMostBoxes = 16;  // at the top of a record
 
 // Whether a record may have a box of this type at its top.
 bool is_part_of_record(BoxType type) {
@@ -37,7 +38,7 @@ class RecordSearch {
 
   RecordTable run() {
     uint64_t at = first_record();
-    const uint64_t begin = at;
+    begin_ = at;
     while (at < source_.size_bytes()) {
       const std::optional<uint64_t> end = end_of_record(at);
       if (end) {
@@ -45,20 +46,21 @@ class RecordSearch {
       } else {
         const uint64_t next = next_record(at + 1);
         if (next == source_.size_bytes()) break;  // the labels, the names and the tables follow
-        report_({.path = source_.uri(),
-                 .offset = at,
-                 .skipped_bytes = next - at,
-                 .record = table_.size(),
-                 .reason = "these bytes are not a whole record"});
+        report_(
+            {.path = source_.uri(),
+             .offset = at,
+             .skipped_bytes = next - at,
+             .record = std::exchange(lost_, true) ? std::nullopt : std::optional(places_.size()),
+             .reason = "these bytes are not a whole record"});
         at = next;
       }
-      reporter_.advance(places_.size(), at - begin);
+      reporter_.advance(places_.size(), at - begin_);
     }
     reporter_.finish();
     report_({.path = source_.uri(),
              .offset = at,
              .skipped_bytes = source_.size_bytes() - at,
-             .record = places_.size(),
+             .record = lost_ ? std::nullopt : std::optional(places_.size()),
              .reason =
                  "the file's tables are missing or damaged, so its records were searched for; "
                  "records after this offset are lost"});
@@ -67,27 +69,36 @@ class RecordSearch {
   }
 
  private:
-  // The offset of the byte after the header of the file's data: the first record begins there.
+  // The offset of the byte after the header of the file's data: the first record begins there. If
+  // the file's beginning is damaged, it has the documented length.
   uint64_t first_record() {
-    constexpr uint64_t kFirst = 40;  // after a box ftyp of 24 bytes and a header of 16
-    return std::min<uint64_t>(kFirst, source_.size_bytes());
+    constexpr uint64_t kMostTypeBytes = 1024;
+    const auto type = box_at(0);
+    const bool is_known = type && type->type == BoxType("ftyp") && type->end <= kMostTypeBytes;
+    const uint64_t data = is_known ? type->end : 24;
+    if (source_.size_bytes() < data + kLongHeaderBytes) return source_.size_bytes();
+    const bool is_short = is_known && load_be32(reader_.at(data, kHeaderBytes).data()) != 1;
+    return data + (is_short ? kHeaderBytes : kLongHeaderBytes);
   }
 
   // If a whole record begins at `at`, adds it and returns its end.
   std::optional<uint64_t> end_of_record(uint64_t at) {
     uint64_t end = at;
-    bool has_tables = false;
-    while (const auto box = box_at(end)) {
+    bool has_tables = false, has_data = false;
+    for (int boxes = 0; !has_tables || !has_data; ++boxes) {
+      const auto box = box_at(end);
+      if (!box || boxes == kMostBoxes) return std::nullopt;
       if (end == at ? box->type != BoxType("ftyp") : !is_part_of_record(box->type)) break;
       end = box->end;
-      if (box->type == BoxType("moov")) {
-        has_tables = true;
-        break;
-      }
+      has_tables = has_tables || box->type == BoxType("moov");
+      has_data = has_data || box->type == BoxType("mdat");
     }
-    if (!has_tables || end - at > kDefaultMaxRecordBytes) return std::nullopt;
+    if (!has_tables || !has_data || end - at > kDefaultMaxRecordBytes) return std::nullopt;
+    if (tried_bytes_ > 2 * source_.size_bytes()) return std::nullopt;  // false records overlap
+    tried_bytes_ += end - at;
     try {
       const NestedFile nested = read_nested_file(reader_.at(at, end - at), source_.uri(), at);
+      if (!nested.input && !nested.thumb) return std::nullopt;
       table_.labels.push_back(nested.label.value_or(kNoLabel));
     } catch (const CorruptError&) {
       return std::nullopt;
@@ -102,9 +113,16 @@ class RecordSearch {
     const uint64_t room = source_.size_bytes() - at;
     if (room < kHeaderBytes) return std::nullopt;
     const Bytes header = reader_.at(at, kHeaderBytes);
-    const uint64_t length = load_be32(header.data());
-    if (length < kHeaderBytes || length > room) return std::nullopt;
-    return Mp4Box{.type = BoxType(load_be32(header.data() + 4)), .offset = at, .end = at + length};
+    const BoxType type(load_be32(header.data() + 4));
+    uint64_t length = load_be32(header.data());
+    uint64_t least = kHeaderBytes;
+    if (length == 1) {
+      least = kLongHeaderBytes;
+      if (room < least) return std::nullopt;
+      length = load_be64(reader_.at(at + kHeaderBytes, 8).data());
+    }
+    if (length < least || length > room) return std::nullopt;
+    return Mp4Box{.type = type, .offset = at, .end = at + length};
   }
 
   // The offset of the next box `ftyp`, or the file's size.
@@ -118,6 +136,7 @@ class RecordSearch {
       const size_t found = text.find(kType, kTypeAt);
       if (found != std::string_view::npos) return at + found - kTypeAt;
       at += bytes - (kHeaderBytes - 1);
+      reporter_.advance(places_.size(), at - begin_);
     }
     return size;
   }
@@ -128,6 +147,9 @@ class RecordSearch {
   ScanReporter reporter_;
   std::vector<SampleTable::Place> places_;
   RecordTable table_;
+  bool lost_ = false;         // so that the numbers of later records are unknown
+  uint64_t begin_ = 0;        // of the first record
+  uint64_t tried_bytes_ = 0;  // of all that began like a record
 };
 
 }  // namespace

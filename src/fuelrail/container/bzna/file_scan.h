@@ -15,8 +15,8 @@ namespace fuelrail::bzna {
 SidecarWriter scan_records(const Source& source, const SampleTable& records,
                            const ScanProgress& progress);
 
-// Finds the records of a file whose tables are missing or damaged: each begins with a box `ftyp`,
-// and ends with the last of the boxes after it that a record may have. Their labels are those of
+// Finds the records of a file whose tables are missing or damaged: each begins with a box `ftyp`
+// and ends with the later of the next boxes `mdat` and `moov`. Their labels are those of
 // the records themselves. Calls `report` for each range of bytes between records that is not a
 // record, and for the missing tables. Errors: those of the source; StateError.
 RecordTable find_records(const Source& source, const ReportDamage& report,

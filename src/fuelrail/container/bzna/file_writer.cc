@@ -26,7 +26,7 @@ constexpr size_t kMaxFilmEntries = 1000;
 class Writer final : public RecordFileWriter {
  public:
   explicit Writer(const RecordFileSinks& sinks) : data_(sinks.data), sidecar_(sinks.sidecar) {
-    file_type_box().write([&](Bytes piece) { as_text_into(piece, head_); });
+    file_type_box().write([&](Bytes piece) { head_ += as_text(piece); });
     data_at_ = head_.size();
     // Until `finish`, the length is one that no file has, so that a reader of an unfinished file
     // sees that it is truncated.
@@ -77,18 +77,33 @@ class Writer final : public RecordFileWriter {
     uint32_t entry = 0;  // its number in `film_entries_`
   };
 
-  static void as_text_into(Bytes piece, std::string& text) { text += as_text(piece); }
+  static bool is_hevc(const std::optional<Still>& still) {
+    return !still || still->entry.type == BoxType("hvc1") || still->entry.type == BoxType("hev1");
+  }
 
   // Errors: InvalidArgumentError.
   NestedFile parse(Bytes payload, uint64_t offset) const {
+    if (size() == kMaxRecords) {
+      throw InvalidArgumentError("the file has too many records for its format",
+                                 {.expected = fmt::format("at most {}", kMaxRecords)});
+    }
+    if (payload.size() > kDefaultMaxRecordBytes) {
+      throw InvalidArgumentError(
+          "the record is too long for a `.bzna` file",
+          {.expected = fmt::format("at most {} bytes", kDefaultMaxRecordBytes),
+           .found = fmt::to_string(payload.size())});
+    }
     std::string found;
     try {
       check_whole(payload, offset);
       NestedFile nested = read_nested_file(payload, data_.uri(), offset);
-      if (nested.input || nested.thumb) return nested;
-      found = "an MP4 file without an image";
-    } catch (const InvalidArgumentError&) {
-      throw;
+      if (!is_hevc(nested.input) || !is_hevc(nested.thumb)) {
+        found = "an image in another format";
+      } else if (nested.input || nested.thumb) {
+        return nested;
+      } else {
+        found = "an MP4 file without an image";
+      }
     } catch (const Error& error) {
       found = error.failure();
     }
@@ -101,15 +116,19 @@ class Writer final : public RecordFileWriter {
   void check_whole(Bytes payload, uint64_t offset) const {
     Mp4Bytes file(payload, data_.uri(), offset);
     BoxWalk boxes(file);
+    bool is_first = true, has_tables = false;
     for (Mp4Box box; boxes.next(box);) {
+      const bool is_tables = box.type == BoxType("moov");
+      const bool is_open = load_be32(payload.data() + box.offset) == 0;  // extends to any end
+      if ((box.type == BoxType("ftyp")) != is_first || (is_tables && has_tables) || is_open) {
+        file.refuse(box, "is not part of a record", {.expected = "ftyp once, then one moov"});
+      }
+      is_first = false;
+      has_tables = has_tables || is_tables;
     }
   }
 
   void add(Bytes payload, uint32_t crc, const NestedFile& nested) {
-    if (size() == kMaxRecords) {
-      throw InvalidArgumentError("the file has too many records for its format",
-                                 {.expected = fmt::format("at most {}", kMaxRecords)});
-    }
     const uint64_t offset = next_;
     places_.push_back({offset, payload.size()});
     has_labels_ = has_labels_ || nested.label;
@@ -130,6 +149,7 @@ class Writer final : public RecordFileWriter {
 
   uint32_t film_entry(Bytes payload, const Still& still) {
     const Bytes parameters = payload.subspan(still.entry.parameters, still.entry.parameters_bytes);
+    if (film_entries_.size() > kMaxFilmEntries) return 0;  // there will be no film
     std::string entry = hevc_entry(still.entry.coded, parameters, {});
     const auto [found, is_new] =
         film_numbers_.try_emplace(std::move(entry), static_cast<uint32_t>(film_entries_.size()));

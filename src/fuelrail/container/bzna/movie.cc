@@ -96,6 +96,7 @@ class SampleTableReader {
 
   SampleTable read() {
     read_sizes();
+    check_total();
     read_chunk_offsets();
     read_runs();
     if (!result_.bytes_.empty()) place_each_sample();
@@ -125,6 +126,16 @@ class SampleTableReader {
         result_.bytes_.push_back(load_be32(piece.data() + at));
       }
     });
+  }
+
+  // Samples of a track do not overlap, so a small file cannot have a huge number of them.
+  void check_total() const {
+    uint64_t bytes = result_.samples_ * result_.equal_bytes_;  // both below 2^32
+    for (const uint32_t sample : result_.bytes_) bytes += sample;
+    if (bytes <= file_.size()) return;
+    file_.refuse(table_, "has samples that are longer in total than the file",
+                 {.expected = fmt::format("at most {} bytes", file_.size()),
+                  .found = fmt::to_string(bytes)});
   }
 
   void read_chunk_offsets() {

@@ -25,7 +25,15 @@ class RecordParser {
       }
       result.label = label_in(bytes);
     }
-    if (const Track* name = find_track(tracks_, kNameTrack)) result.name = name_in(sample(*name));
+    if (const Track* name = find_track(tracks_, kNameTrack)) {
+      const Bytes bytes = sample(*name);
+      if (bytes.size() > kMaxNameBytes) {
+        file_.refuse(name->samples, "has a name that is too long",
+                     {.expected = fmt::format("at most {} bytes", kMaxNameBytes),
+                      .found = fmt::to_string(bytes.size())});
+      }
+      result.name = name_in(bytes);
+    }
     return result;
   }
 

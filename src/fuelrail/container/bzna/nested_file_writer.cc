@@ -27,10 +27,6 @@ void check_sides(Size coded) {
 
 bool same(Bytes a, Bytes b) { return a.data() == b.data() && a.size() == b.size(); }
 
-void append(std::vector<std::byte>& out, Bytes bytes) {
-  out.insert(out.end(), bytes.begin(), bytes.end());
-}
-
 class RecordWriter {
  public:
   explicit RecordWriter(std::vector<std::byte>& out) : out_(out) {}
@@ -54,8 +50,8 @@ class RecordWriter {
                                   .found = fmt::to_string(data + parameters)});
     }
     out_.clear();
-    file_type_box().write([&](Bytes piece) { append(out_, piece); });
-    append(out_, as_bytes(data_header(data, false)));
+    file_type_box().write([&](Bytes piece) { append_bytes(out_, piece); });
+    append_bytes(out_, as_bytes(data_header(data, false)));
 
     const uint64_t input = add(record.input.bitstream);
     add_video(kInputTrack, 0, record.input, input);
@@ -68,14 +64,14 @@ class RecordWriter {
     if (!record.name.empty()) {
       add_data(kNameTrack, kPlayed, "text/plain", add(as_bytes(name)), name.size());
     }
-    movie_box(kTimescale, tracks_).write([&](Bytes piece) { append(out_, piece); });
+    movie_box(kTimescale, tracks_).write([&](Bytes piece) { append_bytes(out_, piece); });
   }
 
  private:
   // Returns the offset.
   uint64_t add(Bytes sample) {
     const uint64_t at = out_.size();
-    append(out_, sample);
+    append_bytes(out_, sample);
     return at;
   }
 

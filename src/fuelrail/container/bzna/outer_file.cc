@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/bzna/boxes.h"
 #include "fuelrail/container/bzna/nested_file.h"
-#include "fuelrail/container/record_file.h"
 
 namespace fuelrail::bzna {
 namespace {
@@ -32,13 +32,21 @@ bool begins_like_mp4(Mp4Bytes& file) {
   return std::find(kFirst.begin(), kFirst.end(), first) != kFirst.end();
 }
 
+std::string entry_text(Mp4Bytes& file, const Track& track) {
+  try {
+    return read_entry_type(file, track).text();
+  } catch (const CorruptError&) {
+    return "no format";
+  }
+}
+
 // "the tracks 'VideoHandler' (hvc1), 'SoundHandler' (mp4a)".
 std::string describe(Mp4Bytes& file, const std::vector<Track>& tracks) {
   constexpr size_t kMostTracks = 8;
   std::string text = tracks.size() == 1 ? "the track" : "the tracks";
   for (size_t i = 0; i < std::min(tracks.size(), kMostTracks); ++i) {
-    text += fmt::format("{} '{}' ({})", i == 0 ? "" : ",", tracks[i].name,
-                        read_entry_type(file, tracks[i]).text());
+    text +=
+        fmt::format("{} '{}' ({})", i == 0 ? "" : ",", tracks[i].name, entry_text(file, tracks[i]));
   }
   if (tracks.size() > kMostTracks) text += ", ...";
   return text;
@@ -65,13 +73,19 @@ std::vector<Track> read_outer_tracks(const Source& source, Mp4Bytes& file) {
   throw TruncatedError("the file has no table of its records",
                        {.path = source.uri(),
                         .expected = "a box moov with tracks at the end of the file",
-                        .remedy = kRecover});
+                        .remedy = "Restore the file"});
 }
 
 const Track& input_track(const Source& source, Mp4Bytes& file, const std::vector<Track>& tracks) {
-  if (const Track* input = find_track(tracks, kInputTrack)) return *input;
+  const Track* const input = find_track(tracks, kInputTrack);
+  if (input != nullptr && input->handler == BoxType("vide")) {
+    refuse_other_type(source, "a single record of a `.bzna` file");
+  }
+  if (input != nullptr) return *input;
   refuse_other_type(source, "an MP4 file with " + describe(file, tracks));
 }
+
+constexpr uint64_t kLabelBlockBytes = 64 << 10;
 
 std::vector<int64_t> read_labels(Mp4Bytes& file, const Track& track, uint64_t records) {
   const SampleTable samples = read_samples(file, track);
@@ -83,6 +97,8 @@ std::vector<int64_t> read_labels(Mp4Bytes& file, const Track& track, uint64_t re
                   {.expected = fmt::format("{} bytes", kLabelBytes),
                    .found = fmt::format("{} bytes for record {}", at.bytes, i)});
     }
+    const bool is_next = i > 0 && at.offset == samples[i - 1].offset + kLabelBytes;
+    file.set_block_bytes(is_next ? kLabelBlockBytes : kLabelBytes);
     labels[i] = label_in(file.at(at.offset, at.bytes));
   }
   return labels;
@@ -95,16 +111,18 @@ class RecordFinder {
       : records_(records), by_offset_(records.size()) {
     std::iota(by_offset_.begin(), by_offset_.end(), 0);
     std::sort(by_offset_.begin(), by_offset_.end(), [&](uint64_t a, uint64_t b) {
-      return std::pair(records_[a].offset, a) < std::pair(records_[b].offset, b);
+      return std::tuple(records_[a].offset, records_[a].bytes, a) <
+             std::tuple(records_[b].offset, records_[b].bytes, b);
     });
   }
 
   std::optional<uint64_t> find(const SampleTable::Place& place) const {
+    const auto key = [](const SampleTable::Place& at) { return std::pair(at.offset, at.bytes); };
     const auto at = std::lower_bound(
-        by_offset_.begin(), by_offset_.end(), place.offset,
-        [&](uint64_t record, uint64_t offset) { return records_[record].offset < offset; });
-    if (at == by_offset_.end() || records_[*at].offset != place.offset) return std::nullopt;
-    return records_[*at].bytes == place.bytes ? std::optional(*at) : std::nullopt;
+        by_offset_.begin(), by_offset_.end(), key(place),
+        [&](uint64_t record, const auto& wanted) { return key(records_[record]) < wanted; });
+    if (at == by_offset_.end() || key(records_[*at]) != key(place)) return std::nullopt;
+    return *at;
   }
 
  private:

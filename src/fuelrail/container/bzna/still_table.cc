@@ -27,23 +27,13 @@ constexpr size_t kStillsPerRecord = 2;
 // parameters.
 constexpr size_t kCodecHeadBytes = 12;
 
-template <typename T>
-void put_le(std::vector<std::byte>& out, T value) {
-  out.resize(out.size() + sizeof value);
-  store_le(out.data() + out.size() - sizeof value, value);
-}
-
-void put(std::vector<std::byte>& out, Bytes bytes) {
-  out.insert(out.end(), bytes.begin(), bytes.end());
-}
-
 std::vector<std::byte> codec_entry(const VideoEntry& entry, Bytes parameters) {
   std::vector<std::byte> bytes;
-  put_le(bytes, entry.type.value());
-  put_le(bytes, static_cast<uint16_t>(entry.coded.width));
-  put_le(bytes, static_cast<uint16_t>(entry.coded.height));
-  put_le(bytes, static_cast<uint32_t>(parameters.size()));
-  put(bytes, parameters);
+  append_le(bytes, entry.type.value());
+  append_le(bytes, static_cast<uint16_t>(entry.coded.width));
+  append_le(bytes, static_cast<uint16_t>(entry.coded.height));
+  append_le(bytes, static_cast<uint32_t>(parameters.size()));
+  append_bytes(bytes, parameters);
   return bytes;
 }
 
@@ -64,12 +54,12 @@ void StillTableWriter::add(Bytes record, uint64_t offset, const NestedFile& pars
 void StillTableWriter::add_still(Bytes record, uint64_t offset, const std::optional<Still>& still) {
   const size_t at = stills_.size();
   stills_.resize(at + kStillBytes);
-  if (!still) return;
+  if (!still || codec_bytes_.size() > frx::kMaxUnblockedBytes) return;  // `add_to` adds nothing
   const Bytes parameters = record.subspan(still->entry.parameters, still->entry.parameters_bytes);
   const std::vector<std::byte> codec = codec_entry(still->entry, parameters);
   const auto [found, is_new] =
       codecs_.try_emplace(std::string(as_text(codec)), static_cast<uint32_t>(codecs_.size()));
-  if (is_new) put(codec_bytes_, codec);
+  if (is_new) append_bytes(codec_bytes_, codec);
   std::byte* const entry = stills_.data() + at;
   store_le(entry + kOffsetAt, offset + still->offset);
   store_le(entry + kBytesAt, static_cast<uint32_t>(still->bytes));
@@ -81,8 +71,8 @@ void StillTableWriter::add_still(Bytes record, uint64_t offset, const std::optio
 
 void StillTableWriter::add_to(SidecarWriter& sidecar) const {
   std::vector<std::byte> codecs;
-  put_le(codecs, static_cast<uint32_t>(codecs_.size()));
-  put(codecs, codec_bytes_);
+  append_le(codecs, static_cast<uint32_t>(codecs_.size()));
+  append_bytes(codecs, codec_bytes_);
   if (codecs.size() > frx::kMaxUnblockedBytes) return;
   sidecar.add_section(kCodecsSection, codecs, false);
   sidecar.add_section(kStillsSection, stills_, false);
@@ -91,7 +81,10 @@ void StillTableWriter::add_to(SidecarWriter& sidecar) const {
 std::optional<StillTable> StillTable::open(const Sidecar& sidecar) {
   StillTable table(sidecar);
   table.stills_ = sidecar.section(kStillsSection);
-  if (table.stills_ == nullptr || sidecar.section(kCodecsSection) == nullptr) return std::nullopt;
+  if (table.stills_ == nullptr || sidecar.section(kCodecsSection) == nullptr ||
+      !sidecar.has_names()) {
+    return std::nullopt;
+  }
   const uint64_t records = sidecar.records();
   if (table.stills_->size() / (kStillsPerRecord * kStillBytes) != records ||
       table.stills_->size() % (kStillsPerRecord * kStillBytes) != 0) {

@@ -23,15 +23,11 @@ bool block_has_magic(const std::byte* block) {
   return found != 0;
 }
 
-void append(Bytes bytes, std::vector<std::byte>& out) {
-  out.insert(out.end(), bytes.begin(), bytes.end());
-}
-
 void append_part(const PartSplitter::Part& part, std::vector<std::byte>& out) {
   std::array<std::byte, kHeadBytes> head;
   part.head.store(head.data());
-  append(head, out);
-  append(part.data, out);
+  append_bytes(out, head);
+  append_bytes(out, part.data);
   out.resize(out.size() + part.head.padded_length() - part.head.length());
 }
 
@@ -105,7 +101,7 @@ uint64_t PartChain::add(const PartHead& head, uint64_t offset, uint64_t left) {
                         .found = fmt::format("kind {}", static_cast<int>(head.kind()))});
   }
   if (!head.ends_record() && head.length() % kWordBytes != 0) {
-    throw CorruptError("a first or middle part of the record has an invalid length",
+    throw CorruptError("a part of the record before its last has an invalid length",
                        {.offset = offset,
                         .expected = "a multiple of 4",
                         .found = fmt::format("{}", head.length())});
@@ -150,9 +146,9 @@ Unframed unframe(Bytes framed, std::vector<std::byte>& storage, uint64_t offset)
     if (chain.parts() > 1) {
       std::array<std::byte, kWordBytes> magic;
       store_le(magic.data(), kMagic);
-      append(magic, storage);
+      append_bytes(storage, magic);
     }
-    append(data, storage);
+    append_bytes(storage, data);
   }
   return {storage, at};
 }

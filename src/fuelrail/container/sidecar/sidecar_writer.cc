@@ -15,16 +15,6 @@ using namespace frx;
 
 namespace {
 
-template <typename T>
-void append_le(std::vector<std::byte>& out, T value) {
-  out.resize(out.size() + sizeof value);
-  store_le(out.data() + out.size() - sizeof value, value);
-}
-
-void append_bytes(std::vector<std::byte>& out, Bytes bytes) {
-  out.insert(out.end(), bytes.begin(), bytes.end());
-}
-
 // Whether every writer builds this section itself from the data file. A copy from an old sidecar
 // would be a duplicate or out of date.
 bool is_made_anew(uint32_t type) {

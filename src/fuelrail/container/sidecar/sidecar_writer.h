@@ -46,6 +46,7 @@ class SidecarWriter {
   // The records added so far. `payload_crc` requires has_checksums(), `record` requires that the
   // records were added by `add_record`; both require i < records().
   uint64_t records() const { return fingerprint_.result().records; }
+  bool has_table() const { return has_table_; }
   bool has_checksums() const { return all_have_checksums_; }
   RecordEntry record(uint64_t i) const;
   uint32_t payload_crc(uint64_t i) const;
