@@ -65,8 +65,8 @@ void bind_stats(nb::module_& module) {
               "written to batches. For `consumer`, the bytes of the batches returned.")
       .def_ro("mean_queue_depth", &StageStats::mean_queue_depth,
               "Mean length of the stage's queue, measured each time the stage takes items from the "
-              "queue. The queue contains reads in progress for `fetch`, records that were read for "
-              "`process`, and finished batches for `consumer`.")
+              "queue. The queue of `fetch` contains reads in progress, that of `process` records "
+              "that were read, and that of `consumer` finished batches.")
       .def(
           "as_dict", [](const StageStats& self) { return as_dict(self); },
           nb::sig("def as_dict(self) -> dict[str, int | float]"),

@@ -310,7 +310,7 @@ class StageStats:
     @property
     def mean_queue_depth(self) -> float:
         """
-        Mean length of the stage's queue, measured each time the stage takes items from the queue. The queue contains reads in progress for `fetch`, records that were read for `process`, and finished batches for `consumer`.
+        Mean length of the stage's queue, measured each time the stage takes items from the queue. The queue of `fetch` contains reads in progress, that of `process` records that were read, and that of `consumer` finished batches.
         """
 
     def as_dict(self) -> dict[str, int | float]:

@@ -132,8 +132,8 @@ class FedOrder:
             return said if state is None else {**said, "state": state}
 
     def done(self, core: _core.Loader) -> int:
-        """Returns how many batches of the current epoch were returned or failed to load. When
-        `take` returns False, the next epoch becomes the current epoch.
+        """Returns the number of batches of the current epoch that were returned or failed to load.
+        After `take` has returned False, the current epoch is the next one.
         """
         with self._own_lock():
             if core.feeds() != self._feeds:
@@ -211,9 +211,8 @@ class FedOrder:
         return self._lock
 
     def _count(self, core: _core.Loader, taken: list[tuple[NativeColumn, ...]]) -> None:
-        """Must be called after `core.next`, with the same list `taken`. If `core.next` appended a
-        batch to `taken` or failed to load one, counts this batch and removes it from the front of
-        `_ahead`.
+        """Counts the batch that `core.next` just appended to `taken` or failed to load, if any, and
+        removes it from the front of `_ahead`.
         """
         # An error leaves `taken` empty but advances the progress. A batch without rows does not
         # advance the progress. `_before` is None if the result was already counted.

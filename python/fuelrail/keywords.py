@@ -65,9 +65,10 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
     sampler: an iterable of dataset indices for this rank, such as a list or a torch Sampler. Cannot
         be combined with `shuffle`. At the start of each epoch, the loader calls the sampler's
         method `set_epoch(epoch)`, if it exists, and starts a new iteration over the sampler. The
-        loader reads `prefetch` + 1 batches ahead, even beyond the end of an epoch. If the sampler
-        raises an error, the loader raises this error in place of the batch, and the epoch ends.
-        After an epoch without samples, the sampler is not read again.
+        loader reads the sampler up to `prefetch` + 1 batches ahead, and so may start the sampler's
+        next epoch before the current epoch ends. If the sampler raises an error, the loader raises
+        this error in place of the batch, and the epoch ends. After an epoch without samples, the
+        loader does not read the sampler again, so the following epochs are empty, too.
     batch_sampler: like `sampler`, but an iterable of lists of indices, such as a torch
         BatchSampler. Each list is a batch. The lists may differ in length.
     fields: the names of a batch's columns, in order and without repetitions:
@@ -99,13 +100,14 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
         `context` is a `fuelrail.BatchContext` with the seed, the epoch and the positions. If a
         function raises an exception, the loader raises the exception in place of the batch, and
         can continue with the next batch. Default: None.
-    rank, world_size: the number of this process, in [0, world_size), and the number of processes.
+    rank, world_size: the index of this process, from 0 to world_size - 1, and the number of
+        processes.
         At each step, each process gets its own batch of `batch_size` samples. Default: the first of
         these pairs that is available:
         - the rank and world size of torch.distributed, if torch.distributed is initialised;
         - the environment variables RANK and WORLD_SIZE, which torchrun sets;
-        - SLURM_PROCID and SLURM_STEP_NUM_TASKS, in a step that srun started;
-        - 0 and 1.
+        - SLURM_PROCID and SLURM_STEP_NUM_TASKS, in a job step that srun started;
+        - rank 0 and world size 1.
         The loader looks up the default whenever `len`, the state or the first batch is requested,
         so the loader may be created before `init_process_group`. After the first batch, the rank
         and world size stay the same. A FuelrailWarning is issued if a lookup changes a value that

@@ -251,7 +251,8 @@ class BaseLoader(Closing, Generic[Element]):
     @property
     def batches_left(self) -> int:
         """Number of remaining batches in the current epoch, the same on every rank. In a loop over
-        the loader, the number is 0 during the last iteration. After the loop, it is `len(loader)`.
+        the loader, the number is 0 during the last iteration. After the loop, the next epoch
+        becomes the current epoch, and the number is `len(loader)`.
 
         Errors: TypeError for a `sampler` or `batch_sampler` without a length; StateError if the
         loader is closed.
@@ -316,8 +317,8 @@ class BaseLoader(Closing, Generic[Element]):
 
     def set_epoch(self, epoch: int) -> None:
         """Sets the number of the next epoch, in [0, 2**32). The next iterator starts at the first
-        batch of this epoch. However, if `load_state_dict` has just restored a position in the same
-        epoch, the next iterator starts at that position.
+        batch of this epoch. However, if `load_state_dict` has just restored a position in the epoch
+        with this number, the next iterator starts at that position.
 
         Errors: InvalidArgumentError, ArgumentTypeError; StateError if the loader is closed.
         """
@@ -327,7 +328,8 @@ class BaseLoader(Closing, Generic[Element]):
 
     def state_dict(self) -> dict[str, Any]:
         """Returns the loader's position in the training run as a small dict of plain values, which
-        takes less than 1 KB as JSON. The dict is the same on every rank.
+        takes less than 1 KB as JSON. The dict is the same on every rank, except with `sampler` or
+        `batch_sampler`.
 
         The position does not include batches that were loaded in advance but not yet returned.
 
@@ -347,14 +349,15 @@ class BaseLoader(Closing, Generic[Element]):
         return copy.deepcopy(state)  # the sampler may change its own part later
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Resumes at the position where `state` was saved. The batch size, the number of ranks and
-        the options that affect only speed may differ from those of the saved loader.
+        """Restores the position in `state`, a dict that `state_dict` returned. The next iterator
+        starts at this position. The batch size, the number of ranks and the options that affect
+        only speed may differ from those of the loader that saved the state.
 
         With `sampler` or `batch_sampler`, the batch size must be unchanged. If the state was saved
         in the middle of an epoch, or contains the sampler's own state, the number of ranks must be
         unchanged, too. If the sampler or its iterator has the method `load_state_dict`, the loader
-        calls this method. Otherwise, the loader reads the sampler from the beginning of the epoch,
-        and skips the batches that were already returned.
+        calls this method with the saved state. Otherwise, the loader reads the sampler from the
+        beginning of the epoch, and skips the batches that were already returned.
 
         Errors: InvalidArgumentError if the state was saved with a different dataset, class names,
         seed or shuffle, if it was saved by a newer version of fuelrail, or if a value in it is
@@ -469,7 +472,7 @@ class BaseLoader(Closing, Generic[Element]):
         return is_batch
 
     def _place(self) -> dict[str, Any]:
-        """Returns the members of the state that change from batch to batch."""
+        """Returns the entries of the `state_dict` that change from batch to batch."""
         epoch, position = self._core.progress()
         place: dict[str, Any] = {"epoch": epoch, "position": position}
         if self._fed is not None:
@@ -477,9 +480,7 @@ class BaseLoader(Closing, Generic[Element]):
         return place
 
     def _warn(self) -> None:
-        """Shows the user the core's warnings, and warnings about bad samples, that have not been
-        shown yet.
-        """
+        """Shows the user all new warnings: the core's warnings, and warnings about bad samples."""
         self._said.extend(self._core.warnings())
         while self._said:
             warn_user(self._said.popleft())

@@ -87,9 +87,8 @@ def pack(
         with a dot are skipped. Each line of a `.lst` file has an id, labels and a path, separated
         by tabs. The first row of a `.csv` or `.tsv` file names the columns, which must include
         `path` and `label`; the ids are the row numbers. The labels of a list are either all numbers
-        or all class names. If `classes` is not given, the labels are class names if the first label
-        is not a number. If `classes` is given, they are class names if at least one label is in
-        `classes` or is not a number.
+        or all class names. Without `classes`, they are numbers if the first label is a number. With
+        `classes`, they are numbers if all of them are numbers and none is in `classes`.
     output: the file to write. The name `X.rec` selects a RecordIO file, with the index `X.idx` and
         the sidecar `X.rec.frx` beside it. The name `X.ffr` selects an FFRecord file with the same
         records, and with the sidecar `X.ffr.frx` beside it. With `split`, the part called NAME is

@@ -135,9 +135,8 @@ class LoaderShare:
             _warn_of_an_empty_batch(self._shared_out, self._batch_size or 1, share)
 
     def number(self, name: str) -> int:
-        """Returns the value of the loader's attribute `name` for the current rank and world size.
-        If a later call of `find` changes this value, `find` warns that the attribute was read too
-        early.
+        """Returns the value of the loader's attribute `name` for the current rank and world size. If
+        `find` later changes this value, it warns that the attribute was read too early.
 
         name: "loader.global_batch_size", "len(loader)", "loader.batches_left" or
             "loader.batches_done". With `sampler` or `batch_sampler`, only

@@ -44,14 +44,13 @@ def dump(
     written by a separate process; at most 16 processes run at a time.
     verbose: show the number of written items, with tqdm if it is installed.
 
-    With several files, a FuelrailWarning is issued if the items fill fewer than `nfiles` files.
-    A warning is also issued if the folder has other `.ffr` files, for example from an earlier call
-    with more files.
+    If `nfiles` is above 1, a FuelrailWarning is issued if the items fill fewer than `nfiles` files,
+    or if the folder has other `.ffr` files, for example from an earlier call with more files.
 
-    Errors: InvalidArgumentError if the dataset is empty and `nfiles` is above 1; the errors of
-    `FileWriter`; with several files, DumpError (also a RuntimeError) if a process fails. The
-    DumpError contains the traceback of that process, and the files that this call has written are
-    removed.
+    Errors: the errors of `FileWriter` if `nfiles` is 1. If `nfiles` is above 1:
+    InvalidArgumentError if the dataset is empty; DumpError (also a RuntimeError) if a process
+    fails. The DumpError contains the error text or the traceback of this process. After an error,
+    the files that this call has written are removed.
     """
     items = len(dataset)
     files = whole("nfiles", nfiles, least=1)

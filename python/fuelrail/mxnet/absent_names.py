@@ -53,8 +53,8 @@ def missing_from(module: str) -> Callable[[str], NoReturn]:
     The error is an AttributeError, so that `hasattr` returns False. The text of the error names the
     replacement if one is known, or else the most similar existing name.
 
-    If a replacement is known, `from module import name` raises an ImportError instead, because
-    Python would discard the text of an AttributeError there.
+    If a replacement is known, the statement `from module import name` raises an ImportError,
+    because Python would discard the text of an AttributeError in such a statement.
     """
 
     def missing(name: str) -> NoReturn:

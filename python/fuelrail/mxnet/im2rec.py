@@ -69,7 +69,8 @@ def im2rec(
         The index becomes the record's id and its key in the `.idx` file.
     transforms: a Compose, a list, one transform, or one function from pixels to pixels. They are
         applied to every image after the image settings in `dataset_params`. Default: no transforms.
-    dataset_params: a mapping from the names below to values. Default: all defaults.
+    dataset_params: a mapping from the names below to values. A name that is missing has its default
+        value. Default: None, which uses all defaults.
     output_path: the path of the new file, or an existing folder. The suffix `.rec` selects
         RecordIO, and `.ffr` selects FFRecord. In a folder, the file is named after the list.
         Default: the list's folder. For `X.rec`, the index `X.idx` and the sidecar `X.rec.frx` are
@@ -105,7 +106,7 @@ def im2rec(
     Errors: InvalidArgumentError for an invalid value, and for an unknown name in `dataset_params`
     (the text suggests the nearest known name); ArgumentTypeError; NotFoundError; IoError;
     CorruptError if more images fail than max_errors allows (complete parts are kept); any exception
-    that a function of the caller raises.
+    that a function in `transforms` or the function `progress` raises.
     """
     params = _params(dataset_params)
     listed = file_name("`list_file`", list_file)

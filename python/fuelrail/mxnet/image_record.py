@@ -108,9 +108,9 @@ def unpack(s: bytes) -> tuple[IRHeader, bytes]:
 def pack_img(header: IRHeader, img: Any, quality: int = 95, img_fmt: str = ".jpg") -> bytes:
     """Encodes an image and returns it as an image record.
 
-    img: uint8 pixels of shape (height, width) or (height, width, channels). Three channels are BGR,
-        four are BGRA. Other numeric types are rounded and clipped to 0 to 255. JPEG drops the alpha
-        channel.
+    img: uint8 pixels of shape (height, width) or (height, width, channels), with 1 (grey), 3 (BGR)
+        or 4 (BGRA) channels. Values of other numeric types are rounded, and clipped to the range
+        from 0 to 255. JPEG drops the alpha channel.
     quality: the JPEG quality, 1 to 100, or zlib's compression level for PNG, 0 to 9. A value out of
         range is clipped, so the default, 95, means level 9 for PNG.
     img_fmt: `.jpg`, `.jpeg` or `.png`, in upper or lower case.

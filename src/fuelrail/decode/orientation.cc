@@ -1,5 +1,7 @@
 #include "fuelrail/decode/orientation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -60,12 +62,22 @@ Box to_stored(Box upright, Size stored, int orientation) {
   return box;
 }
 
+namespace {
+
+std::string describe(Size size, int64_t channels) {
+  return fmt::format("{} x {} (height x width), {} channels", size.height, size.width, channels);
+}
+
+}  // namespace
+
 void turn_upright(ConstImageView from, int orientation, ImageView to) {
   const Turn turn = turn_of(orientation);
   const Size upright =
       turn.transposed ? Size{from.width, from.height} : Size{from.height, from.width};
   if (to.size() != upright || to.channels != from.channels) {
-    throw InvalidArgumentError("the output has the wrong size or number of channels");
+    throw InvalidArgumentError(
+        "the output has the wrong size or number of channels",
+        {.expected = describe(upright, from.channels), .found = describe(to.size(), to.channels)});
   }
   if (to.height == 0 || to.width == 0) return;
   // The strides in the stored image for one step down and one step right in the upright image.

@@ -78,7 +78,7 @@ const Decoding& announced(Bytes encoded) {
   if (encoded.empty()) throw DecodeError("the image is empty");
   if (is_cut_signature(encoded)) {
     throw TruncatedError(
-        fmt::format("the image ends inside its signature, at byte {}", encoded.size()));
+        fmt::format("the image ends inside its signature, after {} bytes", encoded.size()));
   }
   refuse(as_text(encoded));
 }

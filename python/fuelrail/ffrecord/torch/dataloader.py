@@ -204,9 +204,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
         The state includes the number of batches that the loader has skipped or returned in this
         epoch, and the states of the random generators at the start of the epoch. These generators
-        are the loader's `generator` and the sampler's `generator`. If either generator is missing,
-        the state of torch's global CPU generator is saved instead. The state also includes the
-        `epoch` of a sampler that has `set_epoch`, such as torch's DistributedSampler.
+        are the loader's `generator` and the sampler's `generator`. Torch's global CPU generator
+        takes the place of each of the two that is missing. The state also includes the `epoch` of a
+        sampler that has `set_epoch`, such as torch's DistributedSampler.
 
         Errors: StepError if the loader was created with `skippable=False`. StepError in the middle
         of an epoch if the loader has worker processes and `in_order=False`. TypeError if the
@@ -244,8 +244,10 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         differ if, for example, the sampler uses the random generators of Python or NumPy, which the
         state does not include.
 
-        Errors: InvalidArgumentError if the state is not a dict, is incomplete or has an unsupported version, or if
-        the number of batches or the number of random generators has changed.
+        Errors: InvalidArgumentError if the state is not a dict, is incomplete or has an unsupported
+        version, or if it was saved by a loader with a different number of batches or of random
+        generators; StepError if this loader was created with `skippable=False`; TypeError if the
+        dataset has no length.
         """
         self._skippable()
         if not isinstance(state, dict):
@@ -383,7 +385,7 @@ def _draws(sampler: Any) -> bool:
 def _sampler(
     dataset: Dataset, sampler: Any, shuffle: bool | None, generator: torch.Generator | None
 ) -> Iterable[int]:
-    """Chooses the sampler as torch's DataLoader does."""
+    """Returns the sampler that torch's DataLoader would use with these arguments."""
     if sampler is not None:
         chosen: Iterable[int] = sampler
         return chosen

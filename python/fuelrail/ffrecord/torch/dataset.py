@@ -35,9 +35,9 @@ class Dataset(torch.utils.data.Dataset[Any], ReaderRegistry):
     ...     def process(self, indices, data):
     ...         return [bytes(record).decode() for record in data]
 
-    `dataset[[3, 1, 4]]` reads the three records of this batch at once. Instead of `process`, a
-    subclass may override `__len__` and `__getitem__`, which gets a list of indices. A dataset can
-    be pickled. An unpickled copy opens the files again.
+    `dataset[[3, 1, 4]]` reads the three records of this batch at once. Instead of defining
+    `process`, a subclass may override `__len__` and `__getitem__`; `__getitem__` is called with a
+    list of indices. A dataset can be pickled. An unpickled copy opens the files again.
     """
 
     def __init__(self, fnames: Names, check_data: bool = True) -> None:

@@ -42,8 +42,8 @@ class Order:
             self._behind.append(zlib.crc32(text, self._behind[-1]))
 
     def behind(self, batches: int) -> int | None:
-        """Returns the CRC-32 of the indices in the first `batches` batches, or None if this CRC-32
-        was not recorded.
+        """Returns the CRC-32 of the indices in the first `batches` batches, or None if `add`
+        has not stored this CRC-32.
         """
         return self._behind[batches] if batches < len(self._behind) else None
 
@@ -65,7 +65,8 @@ class SkippedBatches:
     """Skips the first `step` batches of a batch sampler. The batch sampler still draws these
     batches, so that the remaining batches are the same as in a complete epoch.
 
-    torch may call `iter` twice for one epoch, so `iter` itself draws no batches.
+    torch may call `iter` twice for one epoch. Therefore, `iter` draws no batches; the first call of
+    `next` draws the skipped batches.
     """
 
     def __init__(self, batch_sampler: Any) -> None:

@@ -173,8 +173,9 @@ def _decimal(name: str, value: Any) -> float:
 
 
 def _number(name: str, value: Any) -> float:
-    """Converts `value` to a float. Text is converted to the nearest float, because MXNet parses
-    the items of a list, and options that may be None, in this way. Other options use `_decimal`.
+    """Converts `value` to a float. If `value` is text, it is converted as Python's `float` does it,
+    as MXNet does for items of lists and for options that may be None. All other options are read
+    by `_decimal`.
     """
     if isinstance(value, bool):
         return float(value)

@@ -86,7 +86,7 @@ class ThreadedIter(Closing, Generic[T]):
         self._shared.recycle(item)
 
     def before_first(self) -> None:
-        """Starts a new pass. Drops the prepared items, rewinds the producer and clears its error.
+        """Starts a new pass: discards the prepared items, rewinds the producer and clears its error.
 
         First waits until the producer has finished its current item.
 

@@ -14,7 +14,7 @@ namespace {
 
 [[noreturn]] void throw_truncated(Bytes encoded, const ErrorDetail& detail = {}) {
   throw TruncatedError(
-      fmt::format("the BMP ends at byte {} of the image, before the end of the requested rows",
+      fmt::format("the BMP ends after {} bytes, before the end of the requested rows",
                   encoded.size()),
       detail);
 }

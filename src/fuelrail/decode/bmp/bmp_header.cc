@@ -26,7 +26,7 @@ class Fields {
   T at(uint64_t offset) const {
     if (bytes_.size() < sizeof(T) || offset > bytes_.size() - sizeof(T)) {
       throw TruncatedError(
-          fmt::format("the BMP ends inside its header, at byte {} of the image", bytes_.size()));
+          fmt::format("the BMP ends inside its header, after {} bytes", bytes_.size()));
     }
     return load_le<T>(bytes_.data() + offset);
   }

@@ -80,7 +80,7 @@ TEST(JpegDamage, what_is_cut_off_below_the_box_is_not_missed) {
   EXPECT_EQ(above->job.tolerated, 0u);
   Attempt below(cut, {3, 5, 90, 40});
   EXPECT_TRUE(below->failed_with<TruncatedError>());
-  EXPECT_NE(below->error().find(fmt::format("ends at byte {}", cut.size())), std::string::npos)
+  EXPECT_NE(below->error().find(fmt::format("ends after {} bytes", cut.size())), std::string::npos)
       << below->error();
 }
 

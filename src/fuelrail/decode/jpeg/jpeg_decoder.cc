@@ -285,7 +285,7 @@ void finish(Session& session) { jpeg_finish_decompress(&session.codec); }
   }
   if (session.ended) {
     throw TruncatedError(
-        fmt::format("the JPEG ends at byte {} of the image, before the end of the requested rows "
+        fmt::format("the JPEG ends after {} bytes, before the end of the requested rows "
                     "(libjpeg reports: {})",
                     at, reason));
   }
@@ -416,7 +416,7 @@ class JpegDecoder final : public Decoder {
     }
     if (job.encoded.bytes.size() >= blocks / 8) return;
     throw TruncatedError(
-        fmt::format("the JPEG ends at byte {} of the image, before the end of the requested rows",
+        fmt::format("the JPEG ends after {} bytes, before the end of the requested rows",
                     job.encoded.bytes.size()),
         {.expected = fmt::format("at least {} bytes ({} blocks of at least 1 bit each)", blocks / 8,
                                  blocks)});

@@ -68,7 +68,7 @@ class MarkerWalk {
 
   [[noreturn]] void truncated() const {
     throw TruncatedError(
-        fmt::format("the JPEG ends inside its header, at byte {} of the image", bytes_.size()));
+        fmt::format("the JPEG ends inside its header, after {} bytes", bytes_.size()));
   }
 
   Bytes bytes_;

@@ -63,7 +63,7 @@ void require_rows(const spng_ihdr& header, Bytes encoded, int64_t bottom) {
   const uint64_t least = rows * row_bytes / kMostInflated;
   if (encoded.size() >= least) return;
   throw TruncatedError(
-      fmt::format("the PNG ends at byte {} of the image, before the end of the requested rows",
+      fmt::format("the PNG ends after {} bytes, before the end of the requested rows",
                   encoded.size()),
       {.expected =
            fmt::format("at least {} bytes, because a byte of a PNG expands to at most {} bytes",

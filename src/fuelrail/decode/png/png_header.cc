@@ -95,7 +95,7 @@ ImageInfo probe_png(Bytes encoded) {
   const std::optional<Chunk> header = next_chunk(encoded, at);
   if (!header && encoded.size() < kSignatureBytes + kAroundPayload + kHeaderBytes) {
     throw TruncatedError(
-        fmt::format("the PNG ends inside its header, at byte {} of the image", encoded.size()));
+        fmt::format("the PNG ends inside its header, after {} bytes", encoded.size()));
   }
   if (!header || header->type != "IHDR" || header->payload.size() != kHeaderBytes) {
     throw DecodeError("the PNG does not begin with an IHDR chunk of 13 bytes");

@@ -90,8 +90,8 @@ class TiffFile {
     if (tiff_) return;
     constexpr size_t kSmallest = 8 + 2 + 12 + 4;  // header and a directory of one entry
     if (encoded.size() < kSmallest || first_directory(encoded) + 2 > encoded.size()) {
-      throw TruncatedError(fmt::format(
-          "the TIFF ends before its first directory, at byte {} of the image", encoded.size()));
+      throw TruncatedError(
+          fmt::format("the TIFF ends before its first directory, after {} bytes", encoded.size()));
     }
     throw_damaged("the TIFF's directory is damaged");
   }
@@ -418,8 +418,8 @@ class TiffDecoder final : public Decoder {
     const uint64_t bytes = TIFFGetStrileByteCount(tiff, number);
     const uint64_t end = file.encoded().size();
     if (offset > end || bytes > end - offset) {
-      throw TruncatedError(fmt::format(
-          "the TIFF ends at byte {} of the image, before the end of the requested rows", end));
+      throw TruncatedError(
+          fmt::format("the TIFF ends after {} bytes, before the end of the requested rows", end));
     }
     file.throw_damaged("the TIFF is damaged");
   }

@@ -66,7 +66,7 @@ WebPBitstreamFeatures features_of(Bytes encoded) {
       return features;
     case VP8_STATUS_NOT_ENOUGH_DATA:
       throw TruncatedError(
-          fmt::format("the WebP ends inside its header, at byte {} of the image", encoded.size()));
+          fmt::format("the WebP ends inside its header, after {} bytes", encoded.size()));
     default:
       throw DecodeError("the WebP's header is damaged");
   }
