@@ -10,6 +10,8 @@ these is made here, so none is touched.
 import json
 import re
 import struct
+import subprocess
+import tempfile
 import zlib
 from pathlib import Path
 
@@ -63,6 +65,26 @@ def make_bzna() -> None:
     file = bytes.fromhex(re.sub(r"0\{(\d+)\}", lambda run: "00" * int(run[1]), digits))
     keep("bzna", "sample", file)
     keep("bzna", "without-tables", file[: file.rindex(b"moov") - 4])
+
+
+def make_hevc() -> None:
+    """Stills of x265 and x264, from ffmpeg: the decoder's box and the sample."""
+    for codec, box, first in (("libx265", b"hvcC", 0), ("libx264", b"avcC", 1)):
+        for pixels in ("yuv420p", "yuvj444p"):
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder, "x.mp4")
+                source = ["-f", "lavfi", "-i", "testsrc=size=64x64", "-frames:v", "1"]
+                quiet = ["-x265-params", "info=0:log-level=none"] if codec == "libx265" else []
+                encoding = ["-c:v", codec, "-pix_fmt", pixels, *quiet]
+                command = ["ffmpeg", "-v", "error", *source, *encoding, str(path)]
+                subprocess.run(command, check=True)
+                file = path.read_bytes()
+            at = file.index(box)
+            parameters = file[at + 4 : at - 4 + int.from_bytes(file[at - 4 : at], "big")]
+            at = file.index(b"mdat")
+            sample = file[at + 4 : at - 4 + int.from_bytes(file[at - 4 : at], "big")]
+            head = struct.pack("<BH", first, len(parameters))
+            keep("hevc", f"{codec}-{pixels}", head + parameters + sample)
 
 
 Section = tuple[bytes, int, int, bytes]  # type, flags, block size, data
@@ -358,6 +380,7 @@ if __name__ == "__main__":
     make_exif()
     make_recordio()
     make_bzna()
+    make_hevc()
     make_sidecars()
     make_pairs()
     make_texts()

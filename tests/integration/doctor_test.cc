@@ -46,6 +46,13 @@ TEST(Doctor, names_every_section_in_both_forms) {
   }
 }
 
+TEST(Doctor, names_the_plugin_for_h265_or_why_there_is_none) {
+  ::setenv("FUELRAIL_HEVC", "/absent.so", 1);
+  EXPECT_THAT(report_of(".")["fuelrail"]["h265_plugin"].get<std::string>(),
+              HasSubstr("/absent.so"));
+  ::unsetenv("FUELRAIL_HEVC");
+}
+
 TEST(Doctor, gives_each_library_a_version) {
   const json libraries = report_of(".")["libraries"];
   for (const auto& [library, version] : libraries.items()) {

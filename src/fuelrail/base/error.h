@@ -79,6 +79,9 @@ class OutOfMemoryError : public Error {
 class UnsupportedError : public Error {
   using Error::Error;
 };  // NotImplementedError: valid, but not supported here
+class MissingCodecError : public UnsupportedError {
+  using UnsupportedError::UnsupportedError;
+};  // this machine lacks a codec: all images of a format fail, and no error policy skips them
 class StateError : public Error {
   using Error::Error;
 };  // RuntimeError: the object is closed, belongs to the parent process, or is in the wrong state

@@ -58,7 +58,7 @@ TEST_F(CliPack, what_cannot_be_merged_is_refused) {
   EXPECT_THAT(others.err, HasSubstr("Pack this file again with the first file's class names"));
 }
 
-TEST_F(CliPack, an_absent_codec_library_is_one_error) {
+TEST_F(CliPack, a_missing_codec_is_one_error) {
   const LentDecoding lent(testing::kAbsentDecoding);
   write_file(photo("ant/2.jpg"), "RARE");
   write_file(photo("bee/1.jpg"), "RARE");

@@ -19,6 +19,7 @@
 
 #include "fuelrail/base/cpu.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/hevc_library.h"
 #include "fuelrail/base/json.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/doctor_machine.h"
@@ -132,7 +133,10 @@ std::vector<Section> report_on(const std::string& path) {
   const std::string no_io_uring = io_uring_refusal();
   const Limits limit = limits();
   return {
-      {"fuelrail", {{"version", FUELRAIL_VERSION}, {"compiler", FUELRAIL_COMPILER}}},
+      {"fuelrail",
+       {{"version", FUELRAIL_VERSION},
+        {"compiler", FUELRAIL_COMPILER},
+        {"h265_plugin", describe_hevc_library()}}},
       {"libraries", libraries()},
       {"system",
        {{"kernel", system.name}, {"architecture", system.architecture}, {"libc", system.libc}}},

@@ -48,7 +48,7 @@ CheckedRecord RecordChecker::check(uint64_t i) {
     for (size_t f = 0; f < fields.size(); ++f) {
       if (is_image(fields[f])) checked.tolerated += check_image(sample_.fields[f]);
     }
-  } catch (StateError& error) {  // concerns all records: a codec library is missing
+  } catch (MissingCodecError& error) {  // concerns other records too
     error.add(container_.place(i).detail());
     throw;
   } catch (Error& error) {

@@ -14,13 +14,13 @@ namespace {
 // Stands in for a decoder that this machine does not have, and gives every job the same error.
 class NoDecoder final : public Decoder {
  public:
-  explicit NoDecoder(const StateError& why) : why_(why) {}
+  explicit NoDecoder(const MissingCodecError& why) : why_(why) {}
   void decode(std::span<DecodeJob> jobs) override {
     decode_each(jobs, [this](const DecodeJob&) { throw why_; });
   }
 
  private:
-  const StateError why_;
+  const MissingCodecError why_;
 };
 
 // Passes each run of jobs of one format to that format's decoder, as one group.
@@ -68,11 +68,12 @@ class AnyDecoder final : public Decoder {
     }
     try {
       if (std::unique_ptr<Decoder> decoder = decoding->make_decoder()) return decoder;
-      throw StateError("the decoder for " + std::string(format->title) + " images is missing",
-                       {.expected = "a decoder",
-                        .found = "null",
-                        .remedy = "Report this bug: `make_decoder` of this format returns null"});
-    } catch (const StateError& error) {
+      throw MissingCodecError(
+          "the decoder for " + std::string(format->title) + " images is missing",
+          {.expected = "a decoder",
+           .found = "null",
+           .remedy = "Report this bug: `make_decoder` of this format returns null"});
+    } catch (const MissingCodecError& error) {
       return std::make_unique<NoDecoder>(error);
     }
   }

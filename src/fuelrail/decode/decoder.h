@@ -42,11 +42,12 @@ struct DecodeJob {
 
 // The pixels of a box equal the same box of a full decode, bit for bit. Grey becomes RGB by
 // repetition; alpha is dropped; CMYK and YCCK become RGB as in Pillow's convert("RGB"); of 16 bits,
-// only the upper 8 are kept. Output with one channel equals OpenCV's IMREAD_GRAYSCALE: a JPEG's
-// luma, a PNG's grey with libpng's weights (gamma is not applied), otherwise 0.299 R + 0.587 G +
-// 0.114 B. Output with four channels needs an image with alpha, which is neither premultiplied nor
-// blended. `decode` takes a group of jobs, so that a decoder may interleave images or fill hardware
-// queues. A decoder keeps its working memory between calls. Threads: one decoder for each thread.
+// only the upper 8 are kept. Output with one channel equals OpenCV's IMREAD_GRAYSCALE: the
+// luma of a JPEG or of an H.265 still, a PNG's grey with libpng's weights (gamma is not applied),
+// otherwise 0.299 R + 0.587 G + 0.114 B. Output with four channels needs an image with alpha, which
+// is neither premultiplied nor blended. `decode` takes a group of jobs, so that a decoder may
+// interleave images or fill hardware queues. A decoder keeps its working memory between calls.
+// Threads: one decoder for each thread.
 class Decoder {
  public:
   virtual ~Decoder() = default;

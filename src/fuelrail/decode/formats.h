@@ -17,10 +17,10 @@ struct Decoding {
   // container always declares the image's properties. Errors: as for fuelrail::probe, which also
   // checks the size.
   ImageInfo (*probe)(Bytes encoded) = nullptr;
-  // Called by each worker for its first image of the format. Errors: StateError if this machine
-  // cannot decode the format; it becomes the error of all images of the format, and no error policy
-  // skips them. Returning null has the same effect. Any other exception becomes the error of this
-  // image only, and the function is called again for the next image.
+  // Called by each worker for its first image of the format. Errors: MissingCodecError if this
+  // machine cannot decode the format; it becomes the error of all images of the format, and no
+  // error policy skips them. Returning null has the same effect. Any other exception becomes the
+  // error of this image only, and the function is called again for the next image.
   std::unique_ptr<Decoder> (*make_decoder)() = nullptr;
   int64_t max_side = kMaxSide;
 };

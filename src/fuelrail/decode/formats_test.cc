@@ -197,20 +197,20 @@ void expect_failures(Decoder& decoder, const std::string& text) {
 TEST(Decodings, a_maker_that_tells_of_this_machine_is_called_once_a_worker) {
   constexpr Decoding kMissing{&kInventedFormat, nullptr, []() -> std::unique_ptr<Decoder> {
                                 ++makers_called;
-                                throw StateError("no library");
+                                throw MissingCodecError("no library");
                               }};
   const LentDecoding lent(kMissing);
   makers_called = 0;
   const std::unique_ptr<Decoder> decoder = make_decoder();
-  expect_failures<StateError>(*decoder, "no library");
-  expect_failures<StateError>(*decoder, "no library");
+  expect_failures<MissingCodecError>(*decoder, "no library");
+  expect_failures<MissingCodecError>(*decoder, "no library");
   EXPECT_EQ(makers_called, 1);
 }
 
 TEST(Decodings, a_maker_that_gives_none_is_an_error) {
   constexpr Decoding kNone{&kInventedFormat, nullptr, [] { return std::unique_ptr<Decoder>(); }};
   const LentDecoding lent(kNone);
-  expect_failures<StateError>(*make_decoder(), "expected a decoder, found null");
+  expect_failures<MissingCodecError>(*make_decoder(), "expected a decoder, found null");
 }
 
 TEST(Decodings, what_a_decoder_throws_is_no_error_of_a_job) {

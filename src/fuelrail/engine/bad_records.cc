@@ -56,6 +56,8 @@ bool is_skippable(const std::exception_ptr& error) {
     return false;
   } catch (const StateError&) {
     return false;
+  } catch (const MissingCodecError&) {
+    return false;
   } catch (const Error&) {
     return true;
   } catch (...) {

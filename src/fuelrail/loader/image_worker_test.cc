@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/decode/codec_library.h"
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/decode/formats.h"
 #include "fuelrail/loader/field_program.h"
@@ -397,17 +396,17 @@ TEST(ImageWorker, decodes_images_as_their_container_describes_them) {
   EXPECT_THAT(message_of(rows.tasks()[1].error), HasSubstr("cut"));
 }
 
-TEST(ImageWorker, an_absent_codec_library_ends_a_run_that_skips_bad_records) {
-  constexpr Decoding kAbsent{
-      &testing::kInventedFormat, nullptr, [] {
-        return make_decoder_in({"Invented", "libfuelrail_absent.so", "Install 'invented'"});
-      }};
+TEST(ImageWorker, a_missing_codec_ends_a_run_that_skips_bad_records) {
+  constexpr Decoding kAbsent{&testing::kInventedFormat, nullptr, []() -> std::unique_ptr<Decoder> {
+                               throw MissingCodecError("there is no decoder",
+                                                       {.remedy = "Install 'invented'"});
+                             }};
   const LentDecoding lent(kAbsent);
   const DescribedImages images;
   Loader loader(images.container, {.errors = {.on_error = OnError::kSkip}}, images.options);
-  const std::string error = testing::refusal_of<StateError>([&] { loader.next(); });
-  EXPECT_THAT(error, HasSubstr("memory://worker/described: record 0"));
-  EXPECT_THAT(error, HasSubstr("the library that decodes Invented images cannot be used"));
+  const std::string error = testing::refusal_of<MissingCodecError>([&] { loader.next(); });
+  EXPECT_THAT(error,
+              HasSubstr("memory://worker/described: record 0, offset 0: there is no decoder"));
   EXPECT_THAT(error, HasSubstr("Install 'invented'"));
 }
 

@@ -55,8 +55,8 @@ namespace fuelrail::pack {
 // of a list that cannot be read or whose label is not one of `classes` (with the line's number); if
 // more images fail than allowed; and if a part has no readable image. In the last two cases the
 // report is written, and the current part has no output. StepsError for the first image, in packing
-// order, that the steps cannot process. StateError for the first image whose format this machine
-// cannot decode because a codec's library is missing.
+// order, that the steps cannot process. MissingCodecError for the first image that needs
+// a codec which this machine lacks.
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options);
 
 }  // namespace fuelrail::pack

@@ -55,13 +55,12 @@ TEST_F(Packer, unreadable_images_are_left_out_and_reported_within_the_allowance)
   EXPECT_EQ(records.at(2).image, file_contents(photo("ant/3.jpg")));
 }
 
-TEST_F(Packer, an_absent_codec_library_ends_the_job_whatever_may_be_left_out) {
+TEST_F(Packer, a_missing_codec_ends_the_job_whatever_may_be_left_out) {
   const LentDecoding lent(testing::kAbsentDecoding);
   write_file(photo("ant/2.jpg"), "RARE");
-  const std::string error = refusal<StateError>(
+  const std::string error = refusal<MissingCodecError>(
       photos(), out("x.rec"), {.images = StoredImages{.decode = true}, .max_errors = {.count = 5}});
-  EXPECT_THAT(error, StartsWith(photo("ant/2.jpg") +
-                                ": the library that decodes Rare images cannot be used"));
+  EXPECT_THAT(error, StartsWith(photo("ant/2.jpg") + ": Rare images cannot be decoded"));
   EXPECT_THAT(error, HasSubstr("Install 'rare'"));
   EXPECT_FALSE(outputs().contains("x.rec"));
 }

@@ -1,7 +1,7 @@
-// An image format whose decoder is in a library that does not exist.
+// An image format whose decoder this machine lacks.
 #pragma once
 
-#include "fuelrail/decode/codec_library.h"
+#include "fuelrail/base/error.h"
 #include "fuelrail/decode/formats.h"
 
 namespace fuelrail::testing {
@@ -12,8 +12,8 @@ inline constexpr Decoding kAbsentDecoding{
     [](Bytes) {
       return ImageInfo{.format = &kRareFormat, .stored = {4, 4}, .channels = 3};
     },
-    [] {
-      return make_decoder_in({"Rare", "libfuelrail_absent.so", "Install 'rare'"});
+    []() -> std::unique_ptr<Decoder> {
+      throw MissingCodecError("Rare images cannot be decoded", {.remedy = "Install 'rare'"});
     }};
 
 }  // namespace fuelrail::testing

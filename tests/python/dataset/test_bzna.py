@@ -44,8 +44,19 @@ def test_a_sample_has_image_label_and_name(path: Path) -> None:
     assert (data[0].image, data[0].label, data[0].name) == (b"thumb", 3, b"cat.jpg")
     assert fr.open(path, track="bzna_input")[0].image == b"image"
     assert data[0].id == 0
-    with pytest.raises(fr.StateError, match=r"cannot decode H\.265 images"):
-        data[0].decode()
+
+
+def test_without_the_plugin_decoding_is_unsupported(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FUELRAIL_HEVC", "/absent.so")
+    with pytest.raises(
+        fr.UnsupportedError, match=r"x\.bzna: record 0.*plugin for H\.265 .*/absent\.so"
+    ):
+        fr.open(path)[0].decode()
+    loader = fr.Loader(path, 1, on_error="skip", dtype="uint8")
+    with pytest.raises(fr.UnsupportedError, match="Build the plugin"):
+        next(iter(loader))
 
 
 def test_with_the_sidecar_samples_are_the_same(path: Path) -> None:

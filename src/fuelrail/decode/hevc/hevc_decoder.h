@@ -1,4 +1,5 @@
-// H.265 and H.264 stills, whose container states their properties (base/encoded_image.h).
+// H.265 and H.264 stills, whose container states their properties (base/encoded_image.h), decoded
+// by the plugin (base/hevc_library.h).
 #pragma once
 
 #include <memory>
@@ -7,8 +8,8 @@
 
 namespace fuelrail {
 
-// Errors: StateError, because this version of fuelrail has no decoder for these formats. Their
-// sizes are known all the same, and everything that needs no pixels works.
+// Errors: MissingCodecError if there is no plugin, or for H.264 a plugin that cannot decode it. The
+// images' sizes are known all the same, and everything that needs no pixels works.
 std::unique_ptr<Decoder> make_hevc_decoder();
 std::unique_ptr<Decoder> make_h264_decoder();
 

@@ -45,7 +45,7 @@ PackedImage ImageReader::read(uint64_t i) {
   } catch (StepsError& error) {
     error.add({.path = source_.path(i)});
     throw;
-  } catch (StateError& error) {  // concerns other images too: a codec's library is missing
+  } catch (MissingCodecError& error) {  // concerns other images too
     error.add({.path = source_.path(i)});
     throw;
   } catch (const Error& error) {

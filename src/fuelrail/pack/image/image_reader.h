@@ -35,7 +35,7 @@ class ImageReader {
 
   // Reads and prepares image i. An error that affects only this image is not thrown but returned in
   // PackedImage::failure. Requires: i < source.size(). Errors, which name the image's path:
-  // StepsError; StateError if this machine cannot decode the format.
+  // StepsError; MissingCodecError.
   PackedImage read(uint64_t i);
 
  private:

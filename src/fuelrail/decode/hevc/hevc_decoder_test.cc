@@ -1,0 +1,146 @@
+// The plugin's errors, and what is checked before and after it decodes. encode/hevc_encoder_test.cc
+// decodes real pictures.
+#include "fuelrail/decode/hevc/hevc_decoder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/base/hevc_library.h"
+#include "fuelrail/decode/formats.h"
+#include "fuelrail/testing/crop_job.h"
+#include "fuelrail/testing/made_hevc.h"
+#include "fuelrail/testing/refusal.h"
+
+namespace fuelrail::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Sets environment variables as long as it lives.
+class Told {
+ public:
+  Told(const char* library, const char* what) {
+    ::setenv("FUELRAIL_HEVC", library, 1);
+    ::setenv("FUELRAIL_INVENTED_HEVC", what, 1);
+  }
+  ~Told() {
+    ::unsetenv("FUELRAIL_HEVC");
+    ::unsetenv("FUELRAIL_INVENTED_HEVC");
+  }
+  Told& operator=(Told&&) = delete;
+};
+
+std::string refused(const char* library, const char* what = "") {
+  const Told told(library, what);
+  return refusal_of<MissingCodecError>([] { make_hevc_decoder(); });
+}
+
+// Before the other tests: a plugin that was opened stays open.
+TEST(HevcLibrary, that_cannot_be_used_is_one_error_with_one_remedy) {
+  const std::string absent = refused("libfuelrail_absent.so");
+  EXPECT_THAT(absent, HasSubstr("expected libfuelrail_absent.so, found libfuelrail_absent.so: "));
+  const std::string another = refused("libm.so.6");
+  EXPECT_THAT(another, HasSubstr("expected the function fuelrail_hevc in libm.so.6, found none"));
+  const std::string old = refused(INVENTED_HEVC, "old");
+  EXPECT_THAT(old, HasSubstr("with interface version 1, found interface version 0"));
+  const std::string none = refused(INVENTED_HEVC, "no table");
+  EXPECT_THAT(none, HasSubstr("found no interface"));
+  for (const std::string& error : {absent, another, old, none}) {
+    EXPECT_THAT(error, HasSubstr("the plugin for H.265 images cannot be used"));
+    EXPECT_THAT(error, HasSubstr("Build the plugin from fuelrail's sources (plugins/hevc)"));
+  }
+  EXPECT_THAT(refused(INVENTED_HEVC, "no decoder"), HasSubstr("no licence"));
+}
+
+// A picture of the invented plugin, whose luma is `value`.
+class HevcDecoder : public ::testing::Test {
+ protected:
+  HevcDecoder() {
+    codec.format = &kHevcFormat;
+    codec.coded = {2, 4};
+    set_parameters({sps, kMadePps});
+    sample = with_length(made_slice("\x21"), 4);
+  }
+
+  void set_parameters(const std::vector<std::string>& units) {
+    box = made_hvcc(units);
+    codec.parameters = as_bytes(box);
+  }
+
+  std::string decode(const char* what = "", int64_t channels = 3) {
+    const Told told(INVENTED_HEVC, what);
+    EncodedImage image{as_bytes(sample)};
+    image.codec = &codec;
+    CropJob job(image, ImageInfo{.format = codec.format, .stored = {2, 4}, .channels = 3},
+                {0, 1, 1, 2}, 0x5a, 0, channels);
+    job.decode_with(*decoder());
+    pixels = job.packed();
+    return job.error();
+  }
+
+  Decoder* decoder() {
+    if (!made_) made_ = make_decoder();
+    return made_.get();
+  }
+
+  std::string sps = MadeSps{.coded = {8, 8}, .crop_right = 2, .crop_bottom = 3}.unit();
+  std::string box, sample, pixels;
+  ImageCodec codec;
+
+ private:
+  std::unique_ptr<Decoder> made_;
+};
+
+TEST_F(HevcDecoder, decodes_a_box_of_the_picture) {
+  EXPECT_EQ(decode(), "");
+  EXPECT_EQ(pixels, std::string(6, '\x21'));
+  sample = with_length(made_slice("\x43"), 4);
+  EXPECT_EQ(decode("", 1), "");
+  EXPECT_EQ(pixels, std::string(2, '\x43'));
+}
+
+TEST_F(HevcDecoder, parameter_sets_may_be_in_the_sample) {
+  set_parameters({});
+  EXPECT_THAT(decode(), HasSubstr("the image lacks parameter sets"));
+  sample = with_length(sps, 4) + with_length(kMadePps, 4) + sample;
+  EXPECT_EQ(decode(), "");
+  set_parameters({MadeSps{}.unit(), kMadePps});
+  EXPECT_THAT(decode(), HasSubstr("different sequence parameter sets"));
+}
+
+TEST_F(HevcDecoder, a_picture_of_another_size_is_an_error) {
+  codec.coded = {4, 4};
+  EXPECT_THAT(decode(), HasSubstr("the image does not have the size that the dataset declares: "
+                                  "expected 4 x 4 (height x width), found 2 x 4 (height x width) "
+                                  "of 8 x 8 (height x width) in its parameter sets"));
+  codec.coded = {2, 4};
+  set_parameters(
+      {MadeSps{.coded = {32768, 65528}, .crop_right = 32762, .crop_bottom = 16383}.unit(),
+       kMadePps});
+  EXPECT_THAT(decode(), HasSubstr("found 2 x 4 (height x width) of 32768 x 65528"));
+  set_parameters({sps, kMadePps});
+  EXPECT_THAT(decode("wide"), HasSubstr("found 2 x 5 (height x width)"));
+}
+
+TEST_F(HevcDecoder, the_librarys_errors_are_the_images) {
+  EXPECT_EQ(decode("damaged"), "an invented failure");
+  EXPECT_EQ(decode("unsupported"), "an invented failure");
+  EXPECT_EQ(decode("no memory"), std::bad_alloc().what());
+  EXPECT_EQ(decode(), "");
+  EXPECT_THAT(decode("", 4), HasSubstr("no alpha"));
+  sample.resize(6);
+  EXPECT_THAT(decode(), HasSubstr("ends inside a NAL unit"));
+}
+
+TEST_F(HevcDecoder, h264_needs_a_plugin_with_libavcodec) {
+  codec.format = &kH264Format;
+  EXPECT_THAT(decode(), HasSubstr("the plugin for H.265 images cannot decode H.264 images: "
+                                  "expected a plugin built with libavcodec, found invented 1.0"));
+}
+
+}  // namespace
+}  // namespace fuelrail::testing

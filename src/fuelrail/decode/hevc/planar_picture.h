@@ -1,0 +1,39 @@
+// A decoded picture as planes of luma and chroma.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "fuelrail/base/box.h"
+#include "fuelrail/base/image_view.h"
+#include "fuelrail/decode/hevc/sps.h"
+
+namespace fuelrail::hevc {
+
+struct Plane {
+  const std::byte* first = nullptr;
+  ptrdiff_t stride_bytes = 0;
+  Size size{};
+};
+
+// A view: luma, and Cb and Cr unless `chroma` is 0. A value has 1 byte, or 2 in native order if
+// `bits` is above 8.
+struct PlanarPicture {
+  std::array<Plane, 3> planes{};
+  int chroma = 1;  // as in Sps
+  int bits = 8;
+  bool full_range = true;
+  Matrix matrix = Matrix::kBt601;
+  Siting siting = Siting::kCentre;
+};
+
+// Converts the box of a picture to RGB of 8 bits or, if `output` has one channel, to its luma in
+// full range (of an RGB picture, 0.299 R + 0.587 G + 0.114 B). Between chroma values it
+// interpolates linearly, at the positions that `siting` states (4:2:2 always as kLeft: ITU-T H.265,
+// figure 6-2), and repeats those at the edges of the picture. The matrices are those of ITU-T
+// H.265, section E.3.1; results are rounded, not truncated. The pixels do not depend on the box.
+// Requires: the box is inside the picture; 1 or 3 channels; an RGB picture is 4:4:4.
+void to_pixels(const PlanarPicture& picture, Box box, ImageView output);
+
+}  // namespace fuelrail::hevc

@@ -1,0 +1,176 @@
+// The whole path of `.bzna` files: real stills, through the loader, to batches. Needs the plugin
+// for H.265.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/base/hevc_library.h"
+#include "fuelrail/encode/hevc_encoder.h"
+#include "fuelrail/loader/loader.h"
+#include "fuelrail/testing/bzna_file.h"
+#include "fuelrail/testing/refusal.h"
+
+namespace fuelrail::bzna {
+namespace {
+
+using fuelrail::testing::refusal_of;
+using ::testing::HasSubstr;
+
+// An image with a colour of its own.
+std::vector<uint8_t> pixels_of(Size size, int number) {
+  std::vector<uint8_t> pixels;
+  for (int64_t i = 0; i < size.height * size.width; ++i) {
+    for (int c = 0; c < 3; ++c) {
+      pixels.push_back(static_cast<uint8_t>(40 + 25 * number + 15 * c + i % size.width / 4));
+    }
+  }
+  return pixels;
+}
+
+class BznaEpochs : public ::testing::Test {
+ protected:
+  static constexpr int kRecords = 6;
+
+  void SetUp() override {
+    try {
+      hevc_library();
+    } catch (const MissingCodecError& error) {
+      GTEST_SKIP() << error.what();
+    }
+    std::vector<std::string> records;
+    for (int i = 0; i < kRecords; ++i) records.push_back(record(i));
+    file = std::make_unique<BznaFile>(records);
+  }
+
+  // The image is 50 x 70 to 60 x 70 pixels in a frame of 64 x 96; its thumbnail is a quarter.
+  static std::string record(int number) {
+    HevcEncoder encoder({.crf = 8, .preset = "ultrafast"});
+    HevcStill input, thumb;
+    const Size size = size_of(number), small{size.height / 2, size.width / 2};
+    const std::vector<uint8_t> pixels = pixels_of(size, number), less = pixels_of(small, number);
+    encoder.encode({pixels.data(), size.height, size.width, 3, size.width * 3}, {64, 96}, input);
+    encoder.encode({less.data(), small.height, small.width, 3, small.width * 3}, {32, 64}, thumb);
+    const auto still = [](const HevcStill& of, Size coded, Size visible) {
+      return NewStill{.bitstream = of.bitstream,
+                      .parameters = of.parameters,
+                      .coded = coded,
+                      .visible = visible};
+    };
+    std::vector<std::byte> out;
+    write_nested_file({.input = still(input, {64, 96}, size),
+                       .thumb = still(thumb, {32, 64}, small),
+                       .label = number,
+                       .name = "image " + std::to_string(number)},
+                      out);
+    return std::string(as_text(out));
+  }
+
+  static Size size_of(int number) { return {50 + 2 * number, 70}; }
+
+  struct Image {
+    std::string pixels;
+    Size size;
+  };
+
+  // The images of an epoch, in its order.
+  std::vector<Image> epoch(const std::string& track, const LoaderOptions& options,
+                           Transforms transforms = {}) const {
+    Loader loader(open_bzna(file->path, {.track = track}), options,
+                  {.transforms = std::move(transforms),
+                   .dtype = DType::kUint8,
+                   .layout = ImageLayout::kNhwc,
+                   .fields = {"image"}});
+    std::vector<Image> images;
+    while (const auto batch = loader.next()) {
+      for (size_t row = 0; row < batch->rows(); ++row) {
+        Image& image = images.emplace_back();
+        const ColumnSpec& column = batch->layout().columns()[0];
+        const std::byte* data = batch->row(0, row);
+        size_t bytes = column.row_bytes();
+        if (column.ragged()) {
+          const RaggedRow& ragged = batch->ragged_row(0, row);
+          image.size = {ragged.shape[0], ragged.shape[1]};
+          data = ragged.data;
+          bytes = static_cast<size_t>(ragged.shape[0] * ragged.shape[1] * 3);
+        }
+        image.pixels = as_text({data, bytes});
+      }
+    }
+    return images;
+  }
+
+  static LoaderOptions with_threads(uint64_t threads) {
+    LoaderOptions options{.order = OrderOptions{.seed = 3, .batch_size = 2}};
+    options.engine.threads = threads;
+    return options;
+  }
+
+  // Changes a bit of a record's image.
+  void damage(uint64_t number) const {
+    const Extent still = file->open("bzna_input")->extent(number);
+    std::string bytes = file_contents(file->path);
+    const size_t at = still.offset + still.length / 2;
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x10);
+    write_file(file->path, bytes);
+  }
+
+  std::unique_ptr<BznaFile> file;
+};
+
+TEST_F(BznaEpochs, images_are_those_that_were_packed) {
+  for (const int64_t part : {1, 2}) {
+    const std::vector<Image> images =
+        epoch(part == 1 ? "bzna_input" : "bzna_thumb", {.order = OrderOptions{}});
+    ASSERT_EQ(images.size(), size_t{kRecords});
+    for (int i = 0; i < kRecords; ++i) {
+      const Image& image = images[static_cast<size_t>(i)];
+      const Size size{size_of(i).height / part, size_of(i).width / part};
+      ASSERT_EQ(image.size, size);
+      const std::vector<uint8_t> packed = pixels_of(size, i);
+      int largest = 0;
+      for (size_t at = 0; at < packed.size(); ++at) {
+        largest = std::max(largest, std::abs(packed[at] - static_cast<uint8_t>(image.pixels[at])));
+      }
+      EXPECT_LE(largest, 8) << i;
+    }
+  }
+}
+
+TEST_F(BznaEpochs, threads_and_sidecar_change_nothing) {
+  const auto pixels = [&](uint64_t threads) {
+    std::string all;
+    for (const Image& image : epoch("bzna_input", with_threads(threads),
+                                    {RandomResizedCrop{.size = {24, 32}}, HorizontalFlip{}})) {
+      all += image.pixels;
+    }
+    return all;
+  };
+  const std::string one = pixels(1);
+  EXPECT_EQ(one.size(), size_t{kRecords * 24 * 32 * 3});
+  EXPECT_EQ(pixels(3), one);
+  std::filesystem::remove(file->sidecar);
+  EXPECT_EQ(pixels(2), one);
+}
+
+TEST_F(BznaEpochs, a_damaged_image_is_an_error_that_may_be_skipped) {
+  damage(2);
+  for (const bool with_sidecar : {true, false}) {
+    if (!with_sidecar) std::filesystem::remove(file->sidecar);
+    LoaderOptions options{.order = OrderOptions{}};
+    EXPECT_THAT(refusal_of<Error>([&] { epoch("bzna_input", options); }),
+                HasSubstr("x.bzna: record 2, offset "));
+    options.errors.on_error = OnError::kSkip;
+    EXPECT_EQ(epoch("bzna_input", options).size(), size_t{kRecords});  // another in its place
+    EXPECT_EQ(epoch("bzna_thumb", {.order = OrderOptions{}}).size(), size_t{kRecords});
+  }
+}
+
+}  // namespace
+}  // namespace fuelrail::bzna
