@@ -58,17 +58,17 @@ class BznaEpochs : public ::testing::Test {
     encoder.encode({pixels.data(), size.height, size.width, 3, size.width * 3}, {64, 96}, input);
     encoder.encode({less.data(), small.height, small.width, 3, small.width * 3}, {32, 64}, thumb);
     const auto still = [](const HevcStill& of, Size coded, Size visible) {
-      return NewStill{.bitstream = of.bitstream,
-                      .parameters = of.parameters,
-                      .coded = coded,
-                      .visible = visible};
+      return mp4::NewStill{.bitstream = of.bitstream,
+                           .parameters = of.parameters,
+                           .coded = coded,
+                           .visible = visible};
     };
     std::vector<std::byte> out;
-    write_nested_file({.input = still(input, {64, 96}, size),
-                       .thumb = still(thumb, {32, 64}, small),
-                       .label = number,
-                       .name = "image " + std::to_string(number)},
-                      out);
+    mp4::write_nested_file({.input = still(input, {64, 96}, size),
+                            .thumb = still(thumb, {32, 64}, small),
+                            .label = number,
+                            .name = "image " + std::to_string(number)},
+                           out);
     return std::string(as_text(out));
   }
 

@@ -10,9 +10,9 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/container/bzna/bzna_container.h"
 #include "fuelrail/container/bzna/file_writer.h"
-#include "fuelrail/container/bzna/nested_file_writer.h"
 #include "fuelrail/container/file_identity.h"
 #include "fuelrail/container/sidecar/sidecar_store.h"
+#include "fuelrail/mp4/nested_file_writer.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/testing/temporary_directory.h"
 
@@ -28,20 +28,20 @@ struct MadeRecord {
   std::string name{};
 
   std::string bytes() const {
-    NewRecord record{.input = {.bitstream = as_bytes(input),
-                               .parameters = as_bytes(parameters),
-                               .coded = {.height = 1024, .width = 1024},
-                               .visible = {.height = 535, .width = 600}},
-                     .label = label,
-                     .name = name};
+    mp4::NewRecord record{.input = {.bitstream = as_bytes(input),
+                                    .parameters = as_bytes(parameters),
+                                    .coded = {.height = 1024, .width = 1024},
+                                    .visible = {.height = 535, .width = 600}},
+                          .label = label,
+                          .name = name};
     if (!thumb.empty()) {
-      record.thumb = NewStill{.bitstream = as_bytes(thumb),
-                              .parameters = as_bytes(parameters),
-                              .coded = {.height = 512, .width = 512},
-                              .visible = {.height = 456, .width = 512}};
+      record.thumb = mp4::NewStill{.bitstream = as_bytes(thumb),
+                                   .parameters = as_bytes(parameters),
+                                   .coded = {.height = 512, .width = 512},
+                                   .visible = {.height = 456, .width = 512}};
     }
     std::vector<std::byte> out;
-    write_nested_file(record, out);
+    mp4::write_nested_file(record, out);
     return std::string(as_text(out));
   }
 };

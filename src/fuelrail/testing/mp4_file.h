@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace fuelrail::bzna {
+namespace fuelrail::mp4 {
 
 template <typename T>
 std::string big_endian(T value) {
@@ -86,4 +86,4 @@ inline std::string trak(const std::string& header, const std::string& handler,
                  header + mp4_box("mdia", handler + mp4_box("minf", mp4_box("stbl", tables))));
 }
 
-}  // namespace fuelrail::bzna
+}  // namespace fuelrail::mp4

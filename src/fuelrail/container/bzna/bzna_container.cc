@@ -36,22 +36,22 @@ const Schema& bzna_schema() {
 }
 
 StillKind kind_of_track(const std::string& track) {
-  return track == kInputTrack ? StillKind::kInput : StillKind::kThumb;
+  return track == mp4::kInputTrack ? StillKind::kInput : StillKind::kThumb;
 }
 
 std::string_view name_of(StillKind kind) {
-  return kind == StillKind::kThumb ? kThumbTrack : kInputTrack;
+  return kind == StillKind::kThumb ? mp4::kThumbTrack : mp4::kInputTrack;
 }
 
-Fingerprint fingerprint_of(const SampleTable& records) {
+Fingerprint fingerprint_of(const mp4::SampleTable& records) {
   FingerprintBuilder builder;
   for (uint64_t i = 0; i < records.size(); ++i) builder.add(records[i].bytes);
   return builder.result();
 }
 
-const ImageFormat* format_of(BoxType entry) {
-  if (entry == BoxType("hvc1") || entry == BoxType("hev1")) return &kHevcFormat;
-  if (entry == BoxType("avc1")) return &kH264Format;
+const ImageFormat* format_of(mp4::BoxType entry) {
+  if (entry == mp4::BoxType("hvc1") || entry == mp4::BoxType("hev1")) return &kHevcFormat;
+  if (entry == mp4::BoxType("avc1")) return &kH264Format;
   return nullptr;
 }
 
@@ -74,7 +74,7 @@ struct OwnedCodec {
 };
 
 // Errors: UnsupportedError; DecodeError.
-std::unique_ptr<const OwnedCodec> make_codec(BoxType entry, Size coded, Bytes parameters) {
+std::unique_ptr<const OwnedCodec> make_codec(mp4::BoxType entry, Size coded, Bytes parameters) {
   const ImageFormat* const format = format_of(entry);
   if (format == nullptr) {
     throw UnsupportedError("the image's format is not supported",
@@ -103,7 +103,7 @@ constexpr size_t kMaxCodecs = 8192;  // about as many as a sidecar can store
 class SeenCodecs {
  public:
   // Lifetime: that of this object. Errors: those of make_codec.
-  const ImageCodec& get(const VideoEntry& entry, Bytes parameters) {
+  const ImageCodec& get(const mp4::VideoEntry& entry, Bytes parameters) {
     const Key key{entry.type.value(), entry.coded.height, entry.coded.width,
                   std::string(as_text(parameters))};
     const std::lock_guard lock(mutex_);
@@ -146,7 +146,7 @@ class OpenedBzna final : public RecordFile {
   }
 
   Extent record_extent(uint64_t i) const override {
-    const SampleTable::Place at = table_.records[i];
+    const mp4::SampleTable::Place at = table_.records[i];
     if (at.bytes > kDefaultMaxRecordBytes) {
       throw CorruptError("the record is longer than its format allows",
                          {.path = uri(),
@@ -252,8 +252,9 @@ class OpenedBzna final : public RecordFile {
   void parse_whole(uint64_t i, Bytes record, Sample& out) const {
     check_bytes(table_.records[i].bytes, record);
     if (const auto crc = payload_crc(i)) check_record_crc(crc32(record), *crc);
-    const NestedFile nested = read_nested_file(record, uri(), table_.records[i].offset);
-    const std::optional<Still>& still = kind_ == StillKind::kThumb ? nested.thumb : nested.input;
+    const mp4::NestedFile nested = mp4::read_nested_file(record, uri(), table_.records[i].offset);
+    const std::optional<mp4::Still>& still =
+        kind_ == StillKind::kThumb ? nested.thumb : nested.input;
     if (!still) throw_no_track(nested);
     const Bytes parameters = record.subspan(still->entry.parameters, still->entry.parameters_bytes);
     const ImageCodec& codec = seen_.get(still->entry, parameters);
@@ -275,9 +276,9 @@ class OpenedBzna final : public RecordFile {
     image.visible = visible;
   }
 
-  [[noreturn]] void throw_no_track(const NestedFile& nested) const {
-    std::string found = nested.input ? std::string(kInputTrack) : "";
-    if (nested.thumb) found += (found.empty() ? "" : ", ") + std::string(kThumbTrack);
+  [[noreturn]] void throw_no_track(const mp4::NestedFile& nested) const {
+    std::string found = nested.input ? std::string(mp4::kInputTrack) : "";
+    if (nested.thumb) found += (found.empty() ? "" : ", ") + std::string(mp4::kThumbTrack);
     throw DecodeError(fmt::format("the record has no track '{}'", name_of(kind_)),
                       {.found = found.empty() ? "no image" : "the image tracks " + found,
                        .remedy = found.empty() ? "" : "Choose another track with `track`"});
@@ -318,7 +319,7 @@ bool has_still_in_place(const Source& source, const Sidecar& sidecar) {
 
 // The sidecar has no table of records, but their fingerprint. Lifetime: `source` outlives the
 // rules.
-SidecarRules rules_for(const Source& source, const SampleTable& records) {
+SidecarRules rules_for(const Source& source, const mp4::SampleTable& records) {
   return {.accept =
               [found = fingerprint_of(records)](const Sidecar& sidecar) {
                 StillTable::open(sidecar);
@@ -338,7 +339,7 @@ SidecarRules rules_for(const Source& source, const SampleTable& records) {
               }};
 }
 
-SidecarWriter lengths_of(const SampleTable& records) {
+SidecarWriter lengths_of(const mp4::SampleTable& records) {
   SidecarWriter sidecar;
   for (uint64_t i = 0; i < records.size(); ++i) sidecar.add_length(records[i].bytes);
   return sidecar;
@@ -415,7 +416,7 @@ constexpr FileFormat kFormat{
     .signature = {.offset = 16, .bytes = "bzna"},
     .tracks =
         [] {
-          return std::vector{kThumbTrack, kInputTrack};
+          return std::vector{mp4::kThumbTrack, mp4::kInputTrack};
         },
     .splits = split_names,
     .open = open_split,

@@ -11,9 +11,9 @@
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/build_sidecar.h"
-#include "fuelrail/container/bzna/movie.h"
-#include "fuelrail/container/bzna/nested_file.h"
 #include "fuelrail/container/bzna/outer_file.h"
+#include "fuelrail/mp4/movie.h"
+#include "fuelrail/mp4/nested_file.h"
 #include "fuelrail/testing/bzna_file.h"
 #include "fuelrail/testing/container_conformance.h"
 #include "fuelrail/testing/hex.h"
@@ -22,6 +22,8 @@
 
 namespace fuelrail::bzna {
 namespace {
+
+using namespace fuelrail::mp4;  // the boxes of a file
 
 using fuelrail::testing::refusal_of;
 using ::testing::ElementsAre;

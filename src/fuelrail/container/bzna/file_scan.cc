@@ -10,10 +10,10 @@
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/bzna/boxes.h"
-#include "fuelrail/container/bzna/nested_file.h"
 #include "fuelrail/container/bzna/still_table.h"
 #include "fuelrail/container/container.h"
+#include "fuelrail/mp4/boxes.h"
+#include "fuelrail/mp4/nested_file.h"
 #include "fuelrail/storage/block_reader.h"
 
 namespace fuelrail::bzna {
@@ -23,8 +23,9 @@ constexpr uint64_t kScanBlockBytes = 1 << 20;
 constexpr int kMostBoxes = 16;  // at the top of a record
 
 // Whether a record may have a box of this type at its top.
-bool is_part_of_record(BoxType type) {
-  constexpr std::array kTypes{BoxType("mdat"), BoxType("moov"), BoxType("free"), BoxType("skip")};
+bool is_part_of_record(mp4::BoxType type) {
+  constexpr std::array kTypes{mp4::BoxType("mdat"), mp4::BoxType("moov"), mp4::BoxType("free"),
+                              mp4::BoxType("skip")};
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
 }
 
@@ -64,7 +65,7 @@ class RecordSearch {
              .reason =
                  "the file's tables are missing or damaged, so its records were searched for; "
                  "records after this offset are lost"});
-    table_.records = SampleTable(places_);
+    table_.records = mp4::SampleTable(places_);
     return std::move(table_);
   }
 
@@ -74,11 +75,12 @@ class RecordSearch {
   uint64_t first_record() {
     constexpr uint64_t kMostTypeBytes = 1024;
     const auto type = box_at(0);
-    const bool is_known = type && type->type == BoxType("ftyp") && type->end <= kMostTypeBytes;
+    const bool is_known = type && type->type == mp4::BoxType("ftyp") && type->end <= kMostTypeBytes;
     const uint64_t data = is_known ? type->end : 24;
-    if (source_.size_bytes() < data + kLongHeaderBytes) return source_.size_bytes();
-    const bool is_short = is_known && load_be32(reader_.at(data, kHeaderBytes).data()) != 1;
-    return data + (is_short ? kHeaderBytes : kLongHeaderBytes);
+    if (source_.size_bytes() < data + mp4::kLongHeaderBytes) return source_.size_bytes();
+    const bool is_short =
+        is_known && mp4::load_be32(reader_.at(data, mp4::kHeaderBytes).data()) != 1;
+    return data + (is_short ? mp4::kHeaderBytes : mp4::kLongHeaderBytes);
   }
 
   // If a whole record begins at `at`, adds it and returns its end.
@@ -88,16 +90,17 @@ class RecordSearch {
     for (int boxes = 0; !has_tables || !has_data; ++boxes) {
       const auto box = box_at(end);
       if (!box || boxes == kMostBoxes) return std::nullopt;
-      if (end == at ? box->type != BoxType("ftyp") : !is_part_of_record(box->type)) break;
+      if (end == at ? box->type != mp4::BoxType("ftyp") : !is_part_of_record(box->type)) break;
       end = box->end;
-      has_tables = has_tables || box->type == BoxType("moov");
-      has_data = has_data || box->type == BoxType("mdat");
+      has_tables = has_tables || box->type == mp4::BoxType("moov");
+      has_data = has_data || box->type == mp4::BoxType("mdat");
     }
     if (!has_tables || !has_data || end - at > kDefaultMaxRecordBytes) return std::nullopt;
     if (tried_bytes_ > 2 * source_.size_bytes()) return std::nullopt;  // false records overlap
     tried_bytes_ += end - at;
     try {
-      const NestedFile nested = read_nested_file(reader_.at(at, end - at), source_.uri(), at);
+      const mp4::NestedFile nested =
+          mp4::read_nested_file(reader_.at(at, end - at), source_.uri(), at);
       if (!nested.input && !nested.thumb) return std::nullopt;
       table_.labels.push_back(nested.label.value_or(kNoLabel));
     } catch (const CorruptError&) {
@@ -109,20 +112,20 @@ class RecordSearch {
     return end;
   }
 
-  std::optional<Mp4Box> box_at(uint64_t at) {
+  std::optional<mp4::Mp4Box> box_at(uint64_t at) {
     const uint64_t room = source_.size_bytes() - at;
-    if (room < kHeaderBytes) return std::nullopt;
-    const Bytes header = reader_.at(at, kHeaderBytes);
-    const BoxType type(load_be32(header.data() + 4));
-    uint64_t length = load_be32(header.data());
-    uint64_t least = kHeaderBytes;
+    if (room < mp4::kHeaderBytes) return std::nullopt;
+    const Bytes header = reader_.at(at, mp4::kHeaderBytes);
+    const mp4::BoxType type(mp4::load_be32(header.data() + 4));
+    uint64_t length = mp4::load_be32(header.data());
+    uint64_t least = mp4::kHeaderBytes;
     if (length == 1) {
-      least = kLongHeaderBytes;
+      least = mp4::kLongHeaderBytes;
       if (room < least) return std::nullopt;
-      length = load_be64(reader_.at(at + kHeaderBytes, 8).data());
+      length = mp4::load_be64(reader_.at(at + mp4::kHeaderBytes, 8).data());
     }
     if (length < least || length > room) return std::nullopt;
-    return Mp4Box{.type = type, .offset = at, .end = at + length};
+    return mp4::Mp4Box{.type = type, .offset = at, .end = at + length};
   }
 
   // The offset of the next box `ftyp`, or the file's size.
@@ -130,12 +133,12 @@ class RecordSearch {
     constexpr std::string_view kType = "ftyp";
     constexpr uint64_t kTypeAt = 4;  // after the length
     const uint64_t size = source_.size_bytes();
-    while (at + kHeaderBytes <= size) {
+    while (at + mp4::kHeaderBytes <= size) {
       const uint64_t bytes = std::min(kScanBlockBytes, size - at);
       const std::string_view text = as_text(reader_.at(at, bytes));
       const size_t found = text.find(kType, kTypeAt);
       if (found != std::string_view::npos) return at + found - kTypeAt;
-      at += bytes - (kHeaderBytes - 1);
+      at += bytes - (mp4::kHeaderBytes - 1);
       reporter_.advance(places_.size(), at - begin_);
     }
     return size;
@@ -145,7 +148,7 @@ class RecordSearch {
   const ReportDamage& report_;
   BlockReader reader_;
   ScanReporter reporter_;
-  std::vector<SampleTable::Place> places_;
+  std::vector<mp4::SampleTable::Place> places_;
   RecordTable table_;
   bool lost_ = false;         // so that the numbers of later records are unknown
   uint64_t begin_ = 0;        // of the first record
@@ -154,7 +157,7 @@ class RecordSearch {
 
 }  // namespace
 
-SidecarWriter scan_records(const Source& source, const SampleTable& records,
+SidecarWriter scan_records(const Source& source, const mp4::SampleTable& records,
                            const ScanProgress& progress) {
   SidecarWriter sidecar;
   StillTableWriter stills;
@@ -162,11 +165,11 @@ SidecarWriter scan_records(const Source& source, const SampleTable& records,
   ScanReporter reporter(source, progress);
   uint64_t done_bytes = 0;
   for (uint64_t i = 0; i < records.size(); ++i) {
-    const SampleTable::Place at = records[i];
+    const mp4::SampleTable::Place at = records[i];
     try {
       check_length({.source = nullptr, .offset = at.offset, .length = at.bytes});
       const Bytes record = reader.at(at.offset, at.bytes);
-      const NestedFile nested = read_nested_file(record, source.uri(), at.offset);
+      const mp4::NestedFile nested = mp4::read_nested_file(record, source.uri(), at.offset);
       sidecar.add_length(at.bytes, crc32(record));
       sidecar.add_name(nested.name);
       stills.add(record, at.offset, nested);

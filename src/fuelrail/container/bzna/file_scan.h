@@ -12,7 +12,7 @@ namespace fuelrail::bzna {
 
 // Reads all records. Returns a sidecar with their lengths, checksums and names, and the table of
 // stills. Errors: those of read_nested_file, with the record; those of the source; StateError.
-SidecarWriter scan_records(const Source& source, const SampleTable& records,
+SidecarWriter scan_records(const Source& source, const mp4::SampleTable& records,
                            const ScanProgress& progress);
 
 // Finds the records of a file whose tables are missing or damaged: each begins with a box `ftyp`

@@ -11,10 +11,10 @@
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/bzna/box_writer.h"
-#include "fuelrail/container/bzna/nested_file.h"
 #include "fuelrail/container/bzna/outer_file.h"
 #include "fuelrail/container/bzna/still_table.h"
+#include "fuelrail/mp4/box_writer.h"
+#include "fuelrail/mp4/nested_file.h"
 
 namespace fuelrail::bzna {
 namespace {
@@ -26,18 +26,18 @@ constexpr size_t kMaxFilmEntries = 1000;
 class Writer final : public RecordFileWriter {
  public:
   explicit Writer(const RecordFileSinks& sinks) : data_(sinks.data), sidecar_(sinks.sidecar) {
-    file_type_box().write([&](Bytes piece) { head_ += as_text(piece); });
+    mp4::file_type_box().write([&](Bytes piece) { head_ += as_text(piece); });
     data_at_ = head_.size();
     // Until `finish`, the length is one that no file has, so that a reader of an unfinished file
     // sees that it is truncated.
-    head_ += data_header(INT64_MAX - kLongHeaderBytes, true);
+    head_ += mp4::data_header(INT64_MAX - mp4::kLongHeaderBytes, true);
     if (data_.position() > 0 && data_.position() < head_.size()) data_.truncate(0);
     if (data_.position() == 0) data_.write(as_bytes(head_));
     next_ = head_.size();
   }
 
   void append(Bytes payload, uint32_t crc, uint64_t) override {
-    const NestedFile nested = parse(payload, data_.position());
+    const mp4::NestedFile nested = parse(payload, data_.position());
     data_.write(payload);
     add(payload, crc, nested);
   }
@@ -62,9 +62,10 @@ class Writer final : public RecordFileWriter {
     if (has_labels_) write_labels();
     const uint64_t names_at = data_.position();
     if (has_names_) data_.write(as_bytes(names_));
-    const std::string header = data_header(data_.position() - data_at_ - kLongHeaderBytes, true);
+    const std::string header =
+        mp4::data_header(data_.position() - data_at_ - mp4::kLongHeaderBytes, true);
     data_.rewrite(data_at_, as_bytes(header));
-    movie_box(kTimescale * size(), tracks(labels_at, names_at)).write([&](Bytes piece) {
+    mp4::movie_box(mp4::kTimescale * size(), tracks(labels_at, names_at)).write([&](Bytes piece) {
       data_.write(piece);
     });
     stills_.add_to(sidecar_);
@@ -77,12 +78,13 @@ class Writer final : public RecordFileWriter {
     uint32_t entry = 0;  // its number in `film_entries_`
   };
 
-  static bool is_hevc(const std::optional<Still>& still) {
-    return !still || still->entry.type == BoxType("hvc1") || still->entry.type == BoxType("hev1");
+  static bool is_hevc(const std::optional<mp4::Still>& still) {
+    return !still || still->entry.type == mp4::BoxType("hvc1") ||
+           still->entry.type == mp4::BoxType("hev1");
   }
 
   // Errors: InvalidArgumentError.
-  NestedFile parse(Bytes payload, uint64_t offset) const {
+  mp4::NestedFile parse(Bytes payload, uint64_t offset) const {
     if (size() == kMaxRecords) {
       throw InvalidArgumentError("the file has too many records for its format",
                                  {.expected = fmt::format("at most {}", kMaxRecords)});
@@ -96,7 +98,7 @@ class Writer final : public RecordFileWriter {
     std::string found;
     try {
       check_whole(payload, offset);
-      NestedFile nested = read_nested_file(payload, data_.uri(), offset);
+      mp4::NestedFile nested = mp4::read_nested_file(payload, data_.uri(), offset);
       if (!is_hevc(nested.input) || !is_hevc(nested.thumb)) {
         found = "an image in another format";
       } else if (nested.input || nested.thumb) {
@@ -114,13 +116,13 @@ class Writer final : public RecordFileWriter {
 
   // A record consists of whole boxes, so that a search finds the next record.
   void check_whole(Bytes payload, uint64_t offset) const {
-    Mp4Bytes file(payload, data_.uri(), offset);
-    BoxWalk boxes(file);
+    mp4::Mp4Bytes file(payload, data_.uri(), offset);
+    mp4::BoxWalk boxes(file);
     bool is_first = true, has_tables = false;
-    for (Mp4Box box; boxes.next(box);) {
-      const bool is_tables = box.type == BoxType("moov");
-      const bool is_open = load_be32(payload.data() + box.offset) == 0;  // extends to any end
-      if ((box.type == BoxType("ftyp")) != is_first || (is_tables && has_tables) || is_open) {
+    for (mp4::Mp4Box box; boxes.next(box);) {
+      const bool is_tables = box.type == mp4::BoxType("moov");
+      const bool is_open = mp4::load_be32(payload.data() + box.offset) == 0;  // extends to any end
+      if ((box.type == mp4::BoxType("ftyp")) != is_first || (is_tables && has_tables) || is_open) {
         file.refuse(box, "is not part of a record", {.expected = "ftyp once, then one moov"});
       }
       is_first = false;
@@ -128,7 +130,7 @@ class Writer final : public RecordFileWriter {
     }
   }
 
-  void add(Bytes payload, uint32_t crc, const NestedFile& nested) {
+  void add(Bytes payload, uint32_t crc, const mp4::NestedFile& nested) {
     const uint64_t offset = next_;
     places_.push_back({offset, payload.size()});
     has_labels_ = has_labels_ || nested.label;
@@ -137,7 +139,7 @@ class Writer final : public RecordFileWriter {
     names_ += nested.name;
     names_ += '\0';
     name_ends_.push_back(names_.size());
-    const Still& still = nested.thumb ? *nested.thumb : *nested.input;
+    const mp4::Still& still = nested.thumb ? *nested.thumb : *nested.input;
     film_.push_back({.offset = offset + still.offset,
                      .bytes = static_cast<uint32_t>(still.bytes),
                      .entry = film_entry(payload, still)});
@@ -147,10 +149,10 @@ class Writer final : public RecordFileWriter {
     next_ += payload.size();
   }
 
-  uint32_t film_entry(Bytes payload, const Still& still) {
+  uint32_t film_entry(Bytes payload, const mp4::Still& still) {
     const Bytes parameters = payload.subspan(still.entry.parameters, still.entry.parameters_bytes);
     if (film_entries_.size() > kMaxFilmEntries) return 0;  // there will be no film
-    std::string entry = hevc_entry(still.entry.coded, parameters, {});
+    std::string entry = mp4::hevc_entry(still.entry.coded, parameters, {});
     const auto [found, is_new] =
         film_numbers_.try_emplace(std::move(entry), static_cast<uint32_t>(film_entries_.size()));
     if (is_new && film_entries_.size() <= kMaxFilmEntries) {
@@ -172,30 +174,30 @@ class Writer final : public RecordFileWriter {
 
   uint64_t name_begin(uint64_t i) const { return i == 0 ? 0 : name_ends_[i - 1]; }
 
-  NewTrack data_track(std::string_view name, uint32_t flags, std::string_view mime) const {
+  mp4::NewTrack data_track(std::string_view name, uint32_t flags, std::string_view mime) const {
     return {.flags = flags,
             .name = std::string(name),
-            .handler = BoxType("meta"),
-            .duration = kTimescale * size(),
-            .sample_duration = kTimescale,
-            .entries = {metadata_entry(mime)},
+            .handler = mp4::BoxType("meta"),
+            .duration = mp4::kTimescale * size(),
+            .sample_duration = mp4::kTimescale,
+            .entries = {mp4::metadata_entry(mime)},
             .samples = size()};
   }
 
-  std::vector<NewTrack> tracks(uint64_t labels_at, uint64_t names_at) const {
-    std::vector<NewTrack> tracks;
-    NewTrack input = data_track(kInputTrack, 0, "video/mp4");
+  std::vector<mp4::NewTrack> tracks(uint64_t labels_at, uint64_t names_at) const {
+    std::vector<mp4::NewTrack> tracks;
+    mp4::NewTrack input = data_track(mp4::kInputTrack, 0, "video/mp4");
     input.bytes = [this](uint64_t i) { return places_[i].bytes; };
     input.offset = [this](uint64_t i) { return places_[i].offset; };
     tracks.push_back(std::move(input));
     if (has_labels_) {
-      NewTrack target = data_track(kTargetTrack, 0, "application/octet-stream");
+      mp4::NewTrack target = data_track(mp4::kTargetTrack, 0, "application/octet-stream");
       target.bytes = [](uint64_t) { return sizeof(int64_t); };
       target.offset = [labels_at](uint64_t i) { return labels_at + i * sizeof(int64_t); };
       tracks.push_back(std::move(target));
     }
     if (has_names_) {
-      NewTrack name = data_track(kNameTrack, kPlayed, "text/plain");
+      mp4::NewTrack name = data_track(mp4::kNameTrack, kPlayed, "text/plain");
       name.bytes = [this](uint64_t i) { return name_ends_[i] - name_begin(i); };
       name.offset = [this, names_at](uint64_t i) { return names_at + name_begin(i); };
       tracks.push_back(std::move(name));
@@ -205,10 +207,10 @@ class Writer final : public RecordFileWriter {
     return tracks;
   }
 
-  NewTrack film_track() const {
+  mp4::NewTrack film_track() const {
     return {.flags = kPlayed,
             .name = "VideoHandler",
-            .handler = BoxType("vide"),
+            .handler = mp4::BoxType("vide"),
             .size = film_size_,
             .duration = size(),
             .sample_duration = 1,
@@ -224,7 +226,7 @@ class Writer final : public RecordFileWriter {
   std::string head_;      // the bytes before the first record
   uint64_t data_at_ = 0;  // offset of the box mdat
   uint64_t next_ = 0;     // offset of the next record
-  std::vector<SampleTable::Place> places_;
+  std::vector<mp4::SampleTable::Place> places_;
   std::vector<int64_t> labels_;
   bool has_labels_ = false;
   std::string names_;  // each with a NUL

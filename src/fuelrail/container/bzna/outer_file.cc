@@ -9,39 +9,39 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/bzna/boxes.h"
-#include "fuelrail/container/bzna/nested_file.h"
+#include "fuelrail/mp4/boxes.h"
+#include "fuelrail/mp4/nested_file.h"
 
 namespace fuelrail::bzna {
 namespace {
 
 // The major brand of the file's first box, if that is `ftyp`.
-std::optional<BoxType> brand_of(Mp4Bytes& file) {
-  if (file.size() < kHeaderBytes + 4) return std::nullopt;
-  const Bytes head = file.at(0, kHeaderBytes + 4);
-  if (BoxType(load_be32(head.data() + 4)) != BoxType("ftyp")) return std::nullopt;
-  return BoxType(load_be32(head.data() + kHeaderBytes));
+std::optional<mp4::BoxType> brand_of(mp4::Mp4Bytes& file) {
+  if (file.size() < mp4::kHeaderBytes + 4) return std::nullopt;
+  const Bytes head = file.at(0, mp4::kHeaderBytes + 4);
+  if (mp4::BoxType(mp4::load_be32(head.data() + 4)) != mp4::BoxType("ftyp")) return std::nullopt;
+  return mp4::BoxType(mp4::load_be32(head.data() + mp4::kHeaderBytes));
 }
 
 // Whether the file begins with a box that an MP4 file may begin with.
-bool begins_like_mp4(Mp4Bytes& file) {
-  constexpr std::array kFirst{BoxType("ftyp"), BoxType("moov"), BoxType("mdat"),
-                              BoxType("free"), BoxType("skip"), BoxType("wide")};
-  if (file.size() < kHeaderBytes) return false;
-  const BoxType first(load_be32(file.at(0, kHeaderBytes).data() + 4));
+bool begins_like_mp4(mp4::Mp4Bytes& file) {
+  constexpr std::array kFirst{mp4::BoxType("ftyp"), mp4::BoxType("moov"), mp4::BoxType("mdat"),
+                              mp4::BoxType("free"), mp4::BoxType("skip"), mp4::BoxType("wide")};
+  if (file.size() < mp4::kHeaderBytes) return false;
+  const mp4::BoxType first(mp4::load_be32(file.at(0, mp4::kHeaderBytes).data() + 4));
   return std::find(kFirst.begin(), kFirst.end(), first) != kFirst.end();
 }
 
-std::string entry_text(Mp4Bytes& file, const Track& track) {
+std::string entry_text(mp4::Mp4Bytes& file, const mp4::Track& track) {
   try {
-    return read_entry_type(file, track).text();
+    return mp4::read_entry_type(file, track).text();
   } catch (const CorruptError&) {
     return "no format";
   }
 }
 
 // "the tracks 'VideoHandler' (hvc1), 'SoundHandler' (mp4a)".
-std::string describe(Mp4Bytes& file, const std::vector<Track>& tracks) {
+std::string describe(mp4::Mp4Bytes& file, const std::vector<mp4::Track>& tracks) {
   constexpr size_t kMostTracks = 8;
   std::string text = tracks.size() == 1 ? "the track" : "the tracks";
   for (size_t i = 0; i < std::min(tracks.size(), kMostTracks); ++i) {
@@ -53,22 +53,23 @@ std::string describe(Mp4Bytes& file, const std::vector<Track>& tracks) {
 }
 
 [[noreturn]] void refuse_other_type(const Source& source, std::string found) {
-  throw UnsupportedError("the file is not a `.bzna` file",
-                         {.path = source.uri(),
-                          .expected = fmt::format("an MP4 file with a track '{}'", kInputTrack),
-                          .found = std::move(found)});
+  throw UnsupportedError(
+      "the file is not a `.bzna` file",
+      {.path = source.uri(),
+       .expected = fmt::format("an MP4 file with a track '{}'", mp4::kInputTrack),
+       .found = std::move(found)});
 }
 
 // Reads the tracks of the file.
-std::vector<Track> read_outer_tracks(const Source& source, Mp4Bytes& file) {
+std::vector<mp4::Track> read_outer_tracks(const Source& source, mp4::Mp4Bytes& file) {
   if (!begins_like_mp4(file)) refuse_other_type(source, "a file that is not an MP4 file");
-  const std::optional<BoxType> brand = brand_of(file);
+  const std::optional<mp4::BoxType> brand = brand_of(file);
   for (const char* const still : {"heic", "heix", "mif1", "avif"}) {
     if (brand && brand->text() == still) {
       refuse_other_type(source, fmt::format("a HEIF image (brand '{}')", still));
     }
   }
-  std::vector<Track> tracks = read_tracks(file);
+  std::vector<mp4::Track> tracks = mp4::read_tracks(file);
   if (!tracks.empty()) return tracks;
   throw TruncatedError("the file has no table of its records",
                        {.path = source.uri(),
@@ -76,9 +77,10 @@ std::vector<Track> read_outer_tracks(const Source& source, Mp4Bytes& file) {
                         .remedy = "Restore the file"});
 }
 
-const Track& input_track(const Source& source, Mp4Bytes& file, const std::vector<Track>& tracks) {
-  const Track* const input = find_track(tracks, kInputTrack);
-  if (input != nullptr && input->handler == BoxType("vide")) {
+const mp4::Track& input_track(const Source& source, mp4::Mp4Bytes& file,
+                              const std::vector<mp4::Track>& tracks) {
+  const mp4::Track* const input = mp4::find_track(tracks, mp4::kInputTrack);
+  if (input != nullptr && input->handler == mp4::BoxType("vide")) {
     refuse_other_type(source, "a single record of a `.bzna` file");
   }
   if (input != nullptr) return *input;
@@ -87,19 +89,19 @@ const Track& input_track(const Source& source, Mp4Bytes& file, const std::vector
 
 constexpr uint64_t kLabelBlockBytes = 64 << 10;
 
-std::vector<int64_t> read_labels(Mp4Bytes& file, const Track& track, uint64_t records) {
-  const SampleTable samples = read_samples(file, track);
+std::vector<int64_t> read_labels(mp4::Mp4Bytes& file, const mp4::Track& track, uint64_t records) {
+  const mp4::SampleTable samples = mp4::read_samples(file, track);
   std::vector<int64_t> labels(std::min(samples.size(), records));
   for (uint64_t i = 0; i < labels.size(); ++i) {
-    const SampleTable::Place at = samples[i];
-    if (at.bytes != kLabelBytes) {
+    const mp4::SampleTable::Place at = samples[i];
+    if (at.bytes != mp4::kLabelBytes) {
       file.refuse(track.samples, "has a label of the wrong length",
-                  {.expected = fmt::format("{} bytes", kLabelBytes),
+                  {.expected = fmt::format("{} bytes", mp4::kLabelBytes),
                    .found = fmt::format("{} bytes for record {}", at.bytes, i)});
     }
-    const bool is_next = i > 0 && at.offset == samples[i - 1].offset + kLabelBytes;
-    file.set_block_bytes(is_next ? kLabelBlockBytes : kLabelBytes);
-    labels[i] = label_in(file.at(at.offset, at.bytes));
+    const bool is_next = i > 0 && at.offset == samples[i - 1].offset + mp4::kLabelBytes;
+    file.set_block_bytes(is_next ? kLabelBlockBytes : mp4::kLabelBytes);
+    labels[i] = mp4::label_in(file.at(at.offset, at.bytes));
   }
   return labels;
 }
@@ -107,7 +109,7 @@ std::vector<int64_t> read_labels(Mp4Bytes& file, const Track& track, uint64_t re
 // Finds records by their offsets.
 class RecordFinder {
  public:
-  explicit RecordFinder(const SampleTable& records)
+  explicit RecordFinder(const mp4::SampleTable& records)
       : records_(records), by_offset_(records.size()) {
     std::iota(by_offset_.begin(), by_offset_.end(), 0);
     std::sort(by_offset_.begin(), by_offset_.end(), [&](uint64_t a, uint64_t b) {
@@ -116,8 +118,10 @@ class RecordFinder {
     });
   }
 
-  std::optional<uint64_t> find(const SampleTable::Place& place) const {
-    const auto key = [](const SampleTable::Place& at) { return std::pair(at.offset, at.bytes); };
+  std::optional<uint64_t> find(const mp4::SampleTable::Place& place) const {
+    const auto key = [](const mp4::SampleTable::Place& at) {
+      return std::pair(at.offset, at.bytes);
+    };
     const auto at = std::lower_bound(
         by_offset_.begin(), by_offset_.end(), key(place),
         [&](uint64_t record, const auto& wanted) { return key(records_[record]) < wanted; });
@@ -126,20 +130,20 @@ class RecordFinder {
   }
 
  private:
-  const SampleTable& records_;
+  const mp4::SampleTable& records_;
   std::vector<uint64_t> by_offset_;
 };
 
-std::vector<uint64_t> records_of_track(Mp4Bytes& file, const Track& track,
-                                       const SampleTable& records) {
-  const SampleTable samples = read_samples(file, track);
+std::vector<uint64_t> records_of_track(mp4::Mp4Bytes& file, const mp4::Track& track,
+                                       const mp4::SampleTable& records) {
+  const mp4::SampleTable samples = mp4::read_samples(file, track);
   const RecordFinder finder(records);
   std::vector<uint64_t> found(samples.size());
   for (uint64_t i = 0; i < samples.size(); ++i) {
     const std::optional<uint64_t> record = finder.find(samples[i]);
     if (!record) {
       file.refuse(track.samples, "has a sample that is not a record",
-                  {.expected = fmt::format("a sample of the track '{}'", kInputTrack),
+                  {.expected = fmt::format("a sample of the track '{}'", mp4::kInputTrack),
                    .found = fmt::format("{} bytes at offset {} (sample {})", samples[i].bytes,
                                         samples[i].offset, i)});
     }
@@ -166,7 +170,7 @@ std::vector<uint64_t> records_of_imagenet(const std::string& uri, uint64_t recor
         fmt::format("the file has no split '{}'", split),
         {.path = uri,
          .expected = fmt::format("a track '{}_{}', or more than 150000 records (ImageNet)",
-                                 kInputTrack, split),
+                                 mp4::kInputTrack, split),
          .found = fmt::format("{} records", records),
          .remedy = "Open the whole file, without `split`"});
   }
@@ -179,10 +183,10 @@ std::vector<uint64_t> records_of_imagenet(const std::string& uri, uint64_t recor
 }  // namespace
 
 RecordTable read_record_table(const Source& source) {
-  Mp4Bytes file(source);
-  const std::vector<Track> tracks = read_outer_tracks(source, file);
-  RecordTable table{.records = read_samples(file, input_track(source, file, tracks))};
-  if (const Track* target = find_track(tracks, kTargetTrack)) {
+  mp4::Mp4Bytes file(source);
+  const std::vector<mp4::Track> tracks = read_outer_tracks(source, file);
+  RecordTable table{.records = mp4::read_samples(file, input_track(source, file, tracks))};
+  if (const mp4::Track* target = mp4::find_track(tracks, mp4::kTargetTrack)) {
     table.labels = read_labels(file, *target, table.size());
   }
   return table;
@@ -193,10 +197,10 @@ std::vector<std::string_view> split_names() { return {"train", "validation", "va
 std::vector<uint64_t> records_of_split(const Source& source, const RecordTable& table,
                                        std::string_view split) {
   if (split == "val") split = "validation";
-  Mp4Bytes file(source);
-  const std::vector<Track> tracks = read_outer_tracks(source, file);
-  const std::string name = fmt::format("{}_{}", kInputTrack, split);
-  if (const Track* track = find_track(tracks, name)) {
+  mp4::Mp4Bytes file(source);
+  const std::vector<mp4::Track> tracks = read_outer_tracks(source, file);
+  const std::string name = fmt::format("{}_{}", mp4::kInputTrack, split);
+  if (const mp4::Track* track = mp4::find_track(tracks, name)) {
     return records_of_track(file, *track, table.records);
   }
   return records_of_imagenet(source.uri(), table.size(), split);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fuelrail/container/bzna/movie.h"
+#include "fuelrail/mp4/movie.h"
 #include "fuelrail/storage/source.h"
 
 namespace fuelrail::bzna {
@@ -19,7 +19,7 @@ inline constexpr int64_t kNoLabel = -1;
 
 // Immutable. Memory: 20 bytes per record.
 struct RecordTable {
-  SampleTable records;
+  mp4::SampleTable records;
   std::vector<int64_t> labels{};  // of the first records; the others have no label
 
   uint64_t size() const { return records.size(); }

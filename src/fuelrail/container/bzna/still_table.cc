@@ -27,7 +27,7 @@ constexpr size_t kStillsPerRecord = 2;
 // parameters.
 constexpr size_t kCodecHeadBytes = 12;
 
-std::vector<std::byte> codec_entry(const VideoEntry& entry, Bytes parameters) {
+std::vector<std::byte> codec_entry(const mp4::VideoEntry& entry, Bytes parameters) {
   std::vector<std::byte> bytes;
   append_le(bytes, entry.type.value());
   append_le(bytes, static_cast<uint16_t>(entry.coded.width));
@@ -46,12 +46,13 @@ std::vector<std::byte> codec_entry(const VideoEntry& entry, Bytes parameters) {
 
 }  // namespace
 
-void StillTableWriter::add(Bytes record, uint64_t offset, const NestedFile& parsed) {
+void StillTableWriter::add(Bytes record, uint64_t offset, const mp4::NestedFile& parsed) {
   add_still(record, offset, parsed.input);
   add_still(record, offset, parsed.thumb);
 }
 
-void StillTableWriter::add_still(Bytes record, uint64_t offset, const std::optional<Still>& still) {
+void StillTableWriter::add_still(Bytes record, uint64_t offset,
+                                 const std::optional<mp4::Still>& still) {
   const size_t at = stills_.size();
   stills_.resize(at + kStillBytes);
   if (!still || codec_bytes_.size() > frx::kMaxUnblockedBytes) return;  // `add_to` adds nothing
@@ -109,7 +110,7 @@ void StillTable::read_codecs() {
   for (uint32_t i = 0; i < count; ++i) {
     const std::byte* const head = take(kCodecHeadBytes).data();
     StillCodec codec{
-        .type = BoxType(load_le<uint32_t>(head)),
+        .type = mp4::BoxType(load_le<uint32_t>(head)),
         .coded = {.height = load_le<uint16_t>(head + 6), .width = load_le<uint16_t>(head + 4)}};
     const Bytes parameters = take(load_le<uint32_t>(head + 8));
     codec.parameters.assign(parameters.begin(), parameters.end());

@@ -11,10 +11,10 @@
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/bytes.h"
-#include "fuelrail/container/bzna/boxes.h"
-#include "fuelrail/container/bzna/nested_file.h"
 #include "fuelrail/container/sidecar/sidecar.h"
 #include "fuelrail/container/sidecar/sidecar_writer.h"
+#include "fuelrail/mp4/boxes.h"
+#include "fuelrail/mp4/nested_file.h"
 
 namespace fuelrail::bzna {
 
@@ -26,7 +26,7 @@ enum class StillKind : uint8_t { kInput, kThumb };
 
 // How a still is encoded.
 struct StillCodec {
-  BoxType type{};  // of its sample entry: "hvc1"
+  mp4::BoxType type{};  // of its sample entry: "hvc1"
   Size coded{};
   std::vector<std::byte> parameters{};  // the content of `hvcC` or `avcC`; empty: none
 };
@@ -43,14 +43,14 @@ struct StoredStill {
 class StillTableWriter {
  public:
   // `record`: the record's bytes, which begin at `offset` in the file. `parsed`: its content.
-  void add(Bytes record, uint64_t offset, const NestedFile& parsed);
+  void add(Bytes record, uint64_t offset, const mp4::NestedFile& parsed);
 
   // Adds the two sections. If the codecs do not fit into a section without blocks (1 MiB, about
   // 8,000 codecs; a file usually has fewer than 10), no section is added. Call once.
   void add_to(SidecarWriter& sidecar) const;
 
  private:
-  void add_still(Bytes record, uint64_t offset, const std::optional<Still>& still);
+  void add_still(Bytes record, uint64_t offset, const std::optional<mp4::Still>& still);
 
   std::vector<std::byte> stills_;
   std::map<std::string, uint32_t> codecs_;  // the bytes of an entry in the section -> its number

@@ -1,5 +1,5 @@
 // The boxes, tracks, sample tables and video entries of MP4 files, valid and damaged.
-#include "fuelrail/container/bzna/movie.h"
+#include "fuelrail/mp4/movie.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/temporary_directory.h"
 
-namespace fuelrail::bzna {
+namespace fuelrail::mp4 {
 namespace {
 
 using fuelrail::testing::refusal_of;
@@ -243,4 +243,4 @@ TEST(VideoEntry, that_is_missing_or_too_short_is_an_error) {
 }
 
 }  // namespace
-}  // namespace fuelrail::bzna
+}  // namespace fuelrail::mp4

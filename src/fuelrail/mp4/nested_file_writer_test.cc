@@ -1,5 +1,5 @@
 // Records of `.bzna` files as fuelrail writes them.
-#include "fuelrail/container/bzna/nested_file_writer.h"
+#include "fuelrail/mp4/nested_file_writer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "fuelrail/container/bzna/box_writer.h"
-#include "fuelrail/container/bzna/nested_file.h"
+#include "fuelrail/mp4/box_writer.h"
+#include "fuelrail/mp4/nested_file.h"
 #include "fuelrail/testing/mp4_file.h"
 #include "fuelrail/testing/refusal.h"
 
-namespace fuelrail::bzna {
+namespace fuelrail::mp4 {
 namespace {
 
 using fuelrail::testing::refusal_of;
@@ -165,4 +165,4 @@ TEST(BoxWriter, a_table_is_written_in_pieces_and_offsets_beyond_4_gib_have_64_bi
 }
 
 }  // namespace
-}  // namespace fuelrail::bzna
+}  // namespace fuelrail::mp4

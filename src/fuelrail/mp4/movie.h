@@ -9,9 +9,9 @@
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/bytes.h"
-#include "fuelrail/container/bzna/boxes.h"
+#include "fuelrail/mp4/boxes.h"
 
-namespace fuelrail::bzna {
+namespace fuelrail::mp4 {
 
 // The location of each sample of a track. Immutable. Memory: at most three times the bytes of the
 // tables in the file.
@@ -82,4 +82,4 @@ BoxType read_entry_type(Mp4Bytes& file, const Track& track);
 // descriptions and for one that is too short; those of the source.
 VideoEntry read_video_entry(Mp4Bytes& file, const Track& track);
 
-}  // namespace fuelrail::bzna
+}  // namespace fuelrail::mp4

@@ -1,6 +1,6 @@
 // Records of `.bzna` files, as Benzina's writer and its documentation lay them out, and damaged
 // ones.
-#include "fuelrail/container/bzna/nested_file.h"
+#include "fuelrail/mp4/nested_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "fuelrail/testing/mp4_file.h"
 #include "fuelrail/testing/refusal.h"
 
-namespace fuelrail::bzna {
+namespace fuelrail::mp4 {
 namespace {
 
 using fuelrail::testing::refusal_of;
@@ -143,4 +143,4 @@ TEST(NestedFile, no_change_of_a_byte_and_no_truncation_leads_outside_of_the_reco
 }
 
 }  // namespace
-}  // namespace fuelrail::bzna
+}  // namespace fuelrail::mp4

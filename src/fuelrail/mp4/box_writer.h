@@ -9,9 +9,9 @@
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/bytes.h"
-#include "fuelrail/container/bzna/boxes.h"
+#include "fuelrail/mp4/boxes.h"
 
-namespace fuelrail::bzna {
+namespace fuelrail::mp4 {
 
 // Receives the bytes of a box in order, in pieces.
 using Emit = std::function<void(Bytes piece)>;
@@ -69,4 +69,4 @@ std::string metadata_entry(std::string_view mime);
 // picture (`clap`); an empty visible size writes no `clap`.
 std::string hevc_entry(Size coded, Bytes parameters, Size visible);
 
-}  // namespace fuelrail::bzna
+}  // namespace fuelrail::mp4

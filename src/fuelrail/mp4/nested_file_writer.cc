@@ -1,4 +1,4 @@
-#include "fuelrail/container/bzna/nested_file_writer.h"
+#include "fuelrail/mp4/nested_file_writer.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/bzna/box_writer.h"
-#include "fuelrail/container/bzna/nested_file.h"
+#include "fuelrail/mp4/box_writer.h"
+#include "fuelrail/mp4/nested_file.h"
 
-namespace fuelrail::bzna {
+namespace fuelrail::mp4 {
 namespace {
 
 constexpr uint32_t kPlayed = 3;  // flags of a track
@@ -111,4 +111,4 @@ void write_nested_file(const NewRecord& record, std::vector<std::byte>& out) {
   RecordWriter(out).write(record);
 }
 
-}  // namespace fuelrail::bzna
+}  // namespace fuelrail::mp4

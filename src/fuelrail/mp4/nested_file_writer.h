@@ -10,7 +10,7 @@
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/bytes.h"
 
-namespace fuelrail::bzna {
+namespace fuelrail::mp4 {
 
 // An H.265 still: one picture as NAL units with lengths of four bytes, without parameter sets.
 struct NewStill {
@@ -34,4 +34,4 @@ struct NewRecord {
 // parameters, label and name of more than 2 GiB together.
 void write_nested_file(const NewRecord& record, std::vector<std::byte>& out);
 
-}  // namespace fuelrail::bzna
+}  // namespace fuelrail::mp4

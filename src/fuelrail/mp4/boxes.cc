@@ -1,4 +1,4 @@
-#include "fuelrail/container/bzna/boxes.h"
+#include "fuelrail/mp4/boxes.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace fuelrail::bzna {
+namespace fuelrail::mp4 {
 namespace {
 
 constexpr uint64_t kUuidBytes = 16;         // the type "uuid" is followed by a longer type
@@ -130,4 +130,4 @@ Mp4Box child(Mp4Bytes& file, const Mp4Box& parent, BoxType type) {
   file.refuse(parent, "lacks a required box", {.expected = "a box " + type.text()});
 }
 
-}  // namespace fuelrail::bzna
+}  // namespace fuelrail::mp4

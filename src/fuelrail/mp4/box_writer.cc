@@ -1,6 +1,6 @@
-#include "fuelrail/container/bzna/box_writer.h"
+#include "fuelrail/mp4/box_writer.h"
 
-namespace fuelrail::bzna {
+namespace fuelrail::mp4 {
 namespace {
 
 constexpr uint64_t kEntriesAtOnce = 8192;
@@ -209,4 +209,4 @@ std::string hevc_entry(Size coded, Bytes parameters, Size visible) {
   return text_of(entry);
 }
 
-}  // namespace fuelrail::bzna
+}  // namespace fuelrail::mp4

@@ -15,7 +15,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/storage/block_reader.h"
 
-namespace fuelrail::bzna {
+namespace fuelrail::mp4 {
 
 inline constexpr uint64_t kHeaderBytes = 8;       // length u32, type
 inline constexpr uint64_t kLongHeaderBytes = 16;  // length 1, type, length u64
@@ -134,4 +134,4 @@ uint16_t load_be16(const std::byte* at);
 uint32_t load_be32(const std::byte* at);
 uint64_t load_be64(const std::byte* at);
 
-}  // namespace fuelrail::bzna
+}  // namespace fuelrail::mp4

@@ -1,10 +1,10 @@
-#include "fuelrail/container/bzna/nested_file.h"
+#include "fuelrail/mp4/nested_file.h"
 
 #include <fmt/format.h>
 
 #include "fuelrail/base/endian.h"
 
-namespace fuelrail::bzna {
+namespace fuelrail::mp4 {
 namespace {
 
 class RecordParser {
@@ -79,4 +79,4 @@ std::string_view name_in(Bytes sample) {
   return name;
 }
 
-}  // namespace fuelrail::bzna
+}  // namespace fuelrail::mp4

@@ -10,10 +10,10 @@
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/bytes.h"
-#include "fuelrail/container/bzna/boxes.h"
-#include "fuelrail/container/bzna/movie.h"
+#include "fuelrail/mp4/boxes.h"
+#include "fuelrail/mp4/movie.h"
 
-namespace fuelrail::bzna {
+namespace fuelrail::mp4 {
 
 // The names of tracks, of the whole file and of each record.
 inline constexpr std::string_view kInputTrack = "bzna_input";
@@ -51,4 +51,4 @@ int64_t label_in(Bytes sample);
 // The name in a sample of a name track, without the NUL at its end.
 std::string_view name_in(Bytes sample);
 
-}  // namespace fuelrail::bzna
+}  // namespace fuelrail::mp4

@@ -1,11 +1,11 @@
-#include "fuelrail/container/bzna/movie.h"
+#include "fuelrail/mp4/movie.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-namespace fuelrail::bzna {
+namespace fuelrail::mp4 {
 namespace {
 
 constexpr uint64_t kPieceBytes = 1 << 20;   // of a table, read at once
@@ -314,4 +314,4 @@ VideoEntry read_video_entry(Mp4Bytes& file, const Track& track) {
                           [&](const Mp4Box& entry) { return video_entry(file, entry); });
 }
 
-}  // namespace fuelrail::bzna
+}  // namespace fuelrail::mp4
