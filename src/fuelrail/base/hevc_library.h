@@ -16,7 +16,7 @@ namespace fuelrail {
 // another interface version; a later call tries again.
 const fuelrail_hevc_table& hevc_library();
 
-// For `fuelrail doctor`: "libde265 1.0.11, x265 3.5", or why there is none.
+// For `fuelrail doctor`: "libde265 1.0.11, x265 3.5", or the reason why it cannot be used.
 std::string describe_hevc_library();
 
 }  // namespace fuelrail

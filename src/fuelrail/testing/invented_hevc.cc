@@ -1,6 +1,6 @@
 // A plugin for H.265 (base/hevc_table.h) that decodes no H.265: each picture is 4 x 2 in 4:2:0, and
 // the last byte of its last unit is the value of all luma. The environment variable
-// FUELRAIL_INVENTED_HEVC selects a fault, or a property.
+// FUELRAIL_INVENTED_HEVC selects a fault.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -65,7 +65,7 @@ extern "C" __attribute__((visibility("default"))) const fuelrail_hevc_table* fue
   static fuelrail_hevc_table table;
   table = {.interface = FUELRAIL_HEVC_INTERFACE - (is_told("old") ? 1 : 0),
            .description = "invented 1.0",
-           .decodes_h264 = is_told("h264") ? 1 : 0,
+           .decodes_h264 = 0,
            .make_decoder = make_decoder,
            .decode = decode,
            .free_decoder = free_decoder,

@@ -1,17 +1,16 @@
-// The plugin's errors, and what is checked before and after it decodes. encode/hevc_encoder_test.cc
-// decodes real pictures.
+// The errors of decoding, and what is checked before and after the plugin decodes.
+// encode/hevc_encoder_test.cc decodes real pictures.
 #include "fuelrail/decode/hevc/hevc_decoder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/base/hevc_library.h"
 #include "fuelrail/decode/formats.h"
 #include "fuelrail/testing/crop_job.h"
+#include "fuelrail/testing/invented_hevc.h"
 #include "fuelrail/testing/made_hevc.h"
 #include "fuelrail/testing/refusal.h"
 
@@ -19,42 +18,6 @@ namespace fuelrail::testing {
 namespace {
 
 using ::testing::HasSubstr;
-
-// Sets environment variables as long as it lives.
-class Told {
- public:
-  Told(const char* library, const char* what) {
-    ::setenv("FUELRAIL_HEVC", library, 1);
-    ::setenv("FUELRAIL_INVENTED_HEVC", what, 1);
-  }
-  ~Told() {
-    ::unsetenv("FUELRAIL_HEVC");
-    ::unsetenv("FUELRAIL_INVENTED_HEVC");
-  }
-  Told& operator=(Told&&) = delete;
-};
-
-std::string refused(const char* library, const char* what = "") {
-  const Told told(library, what);
-  return refusal_of<MissingCodecError>([] { make_hevc_decoder(); });
-}
-
-// Before the other tests: a plugin that was opened stays open.
-TEST(HevcLibrary, that_cannot_be_used_is_one_error_with_one_remedy) {
-  const std::string absent = refused("libfuelrail_absent.so");
-  EXPECT_THAT(absent, HasSubstr("expected libfuelrail_absent.so, found libfuelrail_absent.so: "));
-  const std::string another = refused("libm.so.6");
-  EXPECT_THAT(another, HasSubstr("expected the function fuelrail_hevc in libm.so.6, found none"));
-  const std::string old = refused(INVENTED_HEVC, "old");
-  EXPECT_THAT(old, HasSubstr("with interface version 1, found interface version 0"));
-  const std::string none = refused(INVENTED_HEVC, "no table");
-  EXPECT_THAT(none, HasSubstr("found no interface"));
-  for (const std::string& error : {absent, another, old, none}) {
-    EXPECT_THAT(error, HasSubstr("the plugin for H.265 images cannot be used"));
-    EXPECT_THAT(error, HasSubstr("Build the plugin from fuelrail's sources (plugins/hevc)"));
-  }
-  EXPECT_THAT(refused(INVENTED_HEVC, "no decoder"), HasSubstr("no licence"));
-}
 
 // A picture of the invented plugin, whose luma is `value`.
 class HevcDecoder : public ::testing::Test {
@@ -72,7 +35,7 @@ class HevcDecoder : public ::testing::Test {
   }
 
   std::string decode(const char* what = "", int64_t channels = 3) {
-    const Told told(INVENTED_HEVC, what);
+    const SelectedPlugin selected(INVENTED_HEVC, what);
     EncodedImage image{as_bytes(sample)};
     image.codec = &codec;
     CropJob job(image, ImageInfo{.format = codec.format, .stored = {2, 4}, .channels = 3},
@@ -134,6 +97,11 @@ TEST_F(HevcDecoder, the_librarys_errors_are_the_images) {
   EXPECT_THAT(decode("", 4), HasSubstr("no alpha"));
   sample.resize(6);
   EXPECT_THAT(decode(), HasSubstr("ends inside a NAL unit"));
+}
+
+TEST_F(HevcDecoder, that_the_plugin_cannot_make_is_an_error) {
+  const SelectedPlugin selected(INVENTED_HEVC, "no decoder");
+  EXPECT_THAT(refusal_of<MissingCodecError>([] { make_hevc_decoder(); }), HasSubstr("no licence"));
 }
 
 TEST_F(HevcDecoder, h264_needs_a_plugin_with_libavcodec) {

@@ -34,8 +34,8 @@ void sort_sets(std::vector<Bytes>& units);
 // another unit, and for more than 1 GiB in total.
 void check_units(const std::vector<Bytes>& units);
 
-// Returns the SPS among the units of an H.265 picture. Errors: DecodeError if there is none, if
-// there are different ones, or if there is no PPS.
+// Returns the SPS among the units of an H.265 picture. Errors: DecodeError if the units lack an SPS
+// or a PPS, or have different SPSs.
 Bytes find_sps(const std::vector<Bytes>& units);
 
 }  // namespace fuelrail::hevc
