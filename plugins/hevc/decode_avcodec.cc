@@ -28,8 +28,8 @@ struct FreePacket {
 
 struct State {
   fuelrail_codec codec = FUELRAIL_H265;
-  std::vector<uint8_t> sets; /* the parameter sets of the last picture */
-  std::unique_ptr<AVCodecContext, FreeContext> context;
+  std::vector<uint8_t> sets;                            /* the parameter sets of the last picture */
+  std::unique_ptr<AVCodecContext, FreeContext> context; /* null, or open */
   std::unique_ptr<AVFrame, FreeFrame> frame;
   std::unique_ptr<AVFrame, FreeFrame> another;
   std::unique_ptr<AVPacket, FreePacket> packet;
@@ -99,20 +99,22 @@ int get_cleared_buffer(AVCodecContext* context, AVFrame* frame, int flags) {
   return error;
 }
 
-/* Returns: whether there is a decoder. */
+/* Returns: whether the context is open. */
 bool open_context(State& state) {
+  state.context.reset();
   const AVCodec* const decoder =
       avcodec_find_decoder(state.codec == FUELRAIL_H264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC);
   if (decoder == nullptr) return false;
-  state.context.reset(avcodec_alloc_context3(decoder));
-  if (!state.context) throw std::bad_alloc();
-  AVCodecContext& context = *state.context;
-  context.thread_count = 1;
-  context.get_buffer2 = get_cleared_buffer;
-  context.log_level_offset = 64; /* nothing is logged */
-  context.flags |= AV_CODEC_FLAG_UNALIGNED;
-  context.err_recognition = AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_EXPLODE;
-  return avcodec_open2(&context, decoder, nullptr) >= 0;
+  std::unique_ptr<AVCodecContext, FreeContext> context(avcodec_alloc_context3(decoder));
+  if (!context) throw std::bad_alloc();
+  context->thread_count = 1;
+  context->get_buffer2 = get_cleared_buffer;
+  context->log_level_offset = 64; /* nothing is logged */
+  context->flags |= AV_CODEC_FLAG_UNALIGNED;
+  context->err_recognition = AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_EXPLODE;
+  if (avcodec_open2(context.get(), decoder, nullptr) < 0) return false;
+  state.context = std::move(context);
+  return true;
 }
 
 bool is_set(fuelrail_codec codec, const fuelrail_nal& unit) {
@@ -128,7 +130,7 @@ bool renew(State& state, const fuelrail_nal* units, size_t count) {
     sets.insert(sets.end(), {0, 0, 0, 1});
     sets.insert(sets.end(), units[i].bytes, units[i].bytes + units[i].length);
   }
-  if (sets == state.sets) {
+  if (state.context && sets == state.sets) {
     avcodec_flush_buffers(state.context.get());
   } else if (!open_context(state)) {
     return false;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -230,6 +231,43 @@ std::string planes_from(const fuelrail_hevc_table& library, const HevcStill& sti
   std::string planes = status == FUELRAIL_OK ? planes_of(picture) : failure.text;
   library.free_decoder(decoder);
   return planes;
+}
+
+// Limits every allocation of libavcodec, as long as it lives.
+class AvcodecMemory {
+ public:
+  explicit AvcodecMemory(size_t most_bytes) {
+    Dl_info info{};
+    ::dladdr(reinterpret_cast<const void*>(hevc_library().decode), &info);
+    plugin_ = ::dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+    limit_ = reinterpret_cast<void (*)(size_t)>(::dlsym(plugin_, "av_max_alloc"));
+    limit_(most_bytes);
+  }
+  ~AvcodecMemory() {
+    limit_(INT_MAX);  // the default
+    ::dlclose(plugin_);
+  }
+  AvcodecMemory& operator=(AvcodecMemory&&) = delete;
+
+ private:
+  void* plugin_;
+  void (*limit_)(size_t);
+};
+
+TEST_F(HevcStills, are_decoded_after_memory_was_lacking) {
+  if (!decodes_with_libavcodec()) GTEST_SKIP() << "libde265's memory cannot be limited";
+  const HevcSettings settings{.crf = 10, .preset = "veryfast"};
+  const Stored before(encoded(Pixels(64, 64), {64, 64}, settings), {64, 64}, {});
+  const Stored other(encoded(Pixels(96, 64), {96, 64}, settings), {96, 64}, {});
+  ASSERT_EQ(decode(before, {0, 0, 64, 64}), "");
+  {
+    const AvcodecMemory limited(2000);  // enough for a context, but not for its decoder
+    EXPECT_EQ(decode(other, {0, 0, 96, 64}), std::bad_alloc().what());
+    EXPECT_EQ(decode(other, {0, 0, 96, 64}), std::bad_alloc().what());
+    EXPECT_EQ(decode(before, {0, 0, 64, 64}), std::bad_alloc().what());
+  }
+  EXPECT_EQ(decode(before, {0, 0, 64, 64}), "");
+  EXPECT_EQ(decode(other, {0, 0, 96, 64}), "");
 }
 
 // `./run test` builds the plugin with either decoder.
