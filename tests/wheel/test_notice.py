@@ -1,4 +1,4 @@
-"""NOTICE names what a wheel holds of others; the tool that writes it refuses what may not be given away."""
+"""Each NOTICE names what a wheel holds of others; the tool that writes it refuses what may not be given away with the rest."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pathlib
 import re
 import types
 import zipfile
+from collections.abc import Callable
 
 import pytest
 
@@ -22,41 +23,69 @@ def wheel_notice() -> types.ModuleType:
     return module
 
 
-def linked_packages() -> list[str]:
-    """Debian's packages that the product is built with."""
+def linked_packages() -> list[tuple[str, str]]:
+    """Each NOTICE, and Debian's packages that its product is built with."""
     text = (ROOT / "cmake" / "Dependencies.cmake").read_text()
     needs = re.findall(r"^fuelrail_need\(\S+ \S+ ([^ )]+)", text, re.M)  # tests' own are indented
     assert "libjpeg62-turbo-dev" in needs
-    return needs
+    plugin = (ROOT / "tools" / "apt-packages.txt").read_text().split("\n\n")[1].split()
+    assert "libx265-dev" in plugin
+    return [("NOTICE", need) for need in needs] + [("plugins/hevc/NOTICE", need) for need in plugin]
 
 
-@pytest.mark.parametrize("package", linked_packages())
+@pytest.mark.parametrize(("notice", "package"), linked_packages())
 def test_notice_names_every_library_that_the_product_is_built_with(
-    wheel_notice: types.ModuleType, package: str
+    wheel_notice: types.ModuleType, notice: str, package: str
 ) -> None:
     title = next(s["Upstream-Name"] for s in wheel_notice.stanzas(package) if "Upstream-Name" in s)
     version = wheel_notice.version_of(package)
     row = rf"^  {re.escape(title)} +{re.escape(version)} "
-    assert re.search(row, (ROOT / "NOTICE").read_text(), re.M), (
-        f"run ./run wheel: {title} {version}"
-    )
+    assert re.search(row, (ROOT / notice).read_text(), re.M), f"run ./run wheel: {title} {version}"
 
 
-def test_a_part_under_the_gpl_is_refused(
-    wheel_notice: types.ModuleType,
-    tmp_path: pathlib.Path,
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.fixture
+def notice_of(
+    wheel_notice: types.ModuleType, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str, str], int]:
+    """Runs the tool on a wheel with libjbig under that licence."""
+
+    def run(product: str, licence: str) -> int:
+        path = tmp_path / f"{product}-1.0-py3-none-any.whl"
+        with zipfile.ZipFile(path, "w") as wheel:
+            wheel.writestr(f"{product}.libs/libjbig-0a1b2c3d.so.0", "")
+            wheel.writestr(f"{product}.libs/", "")
+        statement = [{"Files": "*", "Copyright": "1995 X", "License": f"{licence}\n The text."}]
+        monkeypatch.setattr(wheel_notice, "package_of", lambda library: f"package of {library}")
+        monkeypatch.setattr(wheel_notice, "stanzas", lambda package: statement)
+        monkeypatch.setattr(wheel_notice, "output", lambda *command: f"output of {command[-1]}\n")
+        monkeypatch.setattr("sys.argv", ["wheel_notice", str(path)])
+        return wheel_notice.main()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("product", "licence"),
+    [("fuelrail", "GPL-2+"), ("fuelrail", "LGPL-3+"), ("fuelrail_hevc", "GPL-2")],
+)
+def test_a_licence_that_the_wheels_own_does_not_allow_is_refused(
+    notice_of: Callable[[str, str], int],
+    product: str,
+    licence: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with zipfile.ZipFile(tmp_path / "x.whl", "w") as wheel:
-        wheel.writestr("fuelrail.libs/libjbig-0a1b2c3d.so.0", "")
-        wheel.writestr("fuelrail.libs/", "")
-    copyleft = [{"Files": "*", "Copyright": "1995 Somebody", "License": "GPL-2+\n The text."}]
-    monkeypatch.setattr(wheel_notice, "package_of", lambda library: f"package of {library}")
-    monkeypatch.setattr(wheel_notice, "stanzas", lambda package: copyleft)
-    monkeypatch.setattr("sys.argv", ["wheel_notice", str(tmp_path / "x.whl")])
-    assert wheel_notice.main() == 1
+    assert notice_of(product, licence) == 1
     assert "package of libjbig.so.0" in capsys.readouterr().err
+
+
+def test_the_plugins_notice_names_the_sources_and_has_the_licences(
+    notice_of: Callable[[str, str], int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert notice_of("fuelrail_hevc", "LGPL-3+") == 0
+    notice = capsys.readouterr().out
+    assert "output of package of libjbig.so.0" in notice
+    assert "GNU LESSER GENERAL PUBLIC LICENSE" in notice
+    assert "GNU GENERAL PUBLIC LICENSE" in (ROOT / "plugins" / "hevc" / "LICENSE").read_text()
 
 
 def test_licences_of_files_that_are_no_part_of_a_library_are_left_out(

@@ -1,7 +1,9 @@
 """Uses an installed wheel as its first user would: packs, verifies, loads (by MXNet's names, too), trains a step. Standard
 library and NumPy.
 
-python -I use_wheel.py SOME.rec        a file of records with JPEGs, to have photographs without another package
+python -I use_wheel.py SOME.rec STILLS.bzna            a file of records with JPEGs, to have photographs without another
+                                                       package, and tests/golden/bzna/stills.bzna
+python -I use_wheel.py SOME.rec STILLS.bzna --plugin   the plugin for H.265 is installed: uses that
 
 Run by `./run wheel --test` in a new environment. Torch is used where it is installed.
 """
@@ -149,6 +151,44 @@ def check_libraries(before: set[str], package: pathlib.Path) -> None:
     assert not foreign, f"the wheel needs what it does not hold: {sorted(foreign)}"
 
 
+def refuse_pixels(stills: str) -> None:
+    """Without the plugin, everything but the pixels of H.265 images is there."""
+    import fuelrail as fr
+
+    for name in ("info", "ls", "verify"):
+        command(name, stills)
+    sample = fr.open(stills)[1]
+    assert (sample.label, sample.name) == (1, b"image 1"), (sample.label, sample.name)
+    refusal = ""
+    try:
+        sample.decode()
+    except fr.UnsupportedError as error:
+        refusal = str(error)
+    assert 'pip install "fuelrail[hevc]"' in refusal, refusal
+
+
+def decode_pixels(stills: str, package: pathlib.Path) -> None:
+    """Each channel of each image has a level of its own, with a slope to the right."""
+    import numpy as np
+
+    import fuelrail as fr
+
+    before = mapped_libraries()
+
+    def check_levels(levels: object) -> None:
+        expected = [[48 + 25 * i + 15 * c for c in range(3)] for i in range(2)]
+        assert np.abs(np.asarray(levels) - expected).max() < 2, levels
+
+    images = [np.asarray(s.decode()) for s in fr.open(stills, track="bzna_input")]
+    assert [image.shape for image in images] == [(50, 70, 3), (52, 70, 3)]
+    check_levels([image.mean(axis=(0, 1)) for image in images])
+    transforms = [fr.transforms.ResizedCenterCrop(24)]
+    ((batch, labels),) = fr.Loader(stills, 2, track="bzna_input", transforms=transforms)
+    assert np.asarray(labels).tolist() == [0, 1]
+    check_levels(255 * np.asarray(batch).mean(axis=(2, 3)))
+    check_libraries(before, package)
+
+
 def main() -> None:
     before = mapped_libraries()
     import fuelrail as fr
@@ -157,6 +197,12 @@ def main() -> None:
     assert package.is_relative_to(pathlib.Path(sys.prefix).resolve()), package
     check_libraries(before, package)
     doctor = json.loads(command("doctor", "--json"))
+    plugin = doctor["fuelrail"]["h265_plugin"]
+    if "--plugin" in sys.argv:
+        decode_pixels(sys.argv[2], package)
+        assert plugin.startswith("libde265 "), plugin
+        print(f"the plugin for H.265 ({plugin}): images were decoded")
+        return
     with tempfile.TemporaryDirectory() as folder:
         images, packed = pathlib.Path(folder) / "images", str(pathlib.Path(folder) / "x.rec")
         make_images(images, sys.argv[1])
@@ -166,6 +212,7 @@ def main() -> None:
         first, last = train_with_numpy(packed)
         assert last < first / 2, (first, last)
         iterate_as_mxnet(packed)
+        refuse_pixels(sys.argv[2])
         with_torch = importlib.util.find_spec("torch") is not None
         if with_torch:
             step_with_torch(packed)

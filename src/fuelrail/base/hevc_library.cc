@@ -13,7 +13,9 @@ namespace fuelrail {
 namespace {
 
 constexpr const char* kFile = "libfuelrail_hevc.so";
-constexpr const char* kRemedy = "Build the plugin from fuelrail's sources (plugins/hevc)";
+constexpr const char* kRemedy =
+    "Install the plugin with 'pip install \"fuelrail[hevc]\"', or build it from fuelrail's sources "
+    "(plugins/hevc)";
 
 [[noreturn]] void refuse(std::string expected, std::string found) {
   throw MissingCodecError(

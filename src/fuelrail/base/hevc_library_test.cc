@@ -32,7 +32,7 @@ TEST(HevcLibrary, that_cannot_be_used_is_one_error_with_one_remedy) {
   EXPECT_THAT(none, HasSubstr("found no interface"));
   for (const std::string& error : {absent, another, old, none}) {
     EXPECT_THAT(error, HasSubstr("the plugin for H.265 images cannot be used"));
-    EXPECT_THAT(error, HasSubstr("Build the plugin from fuelrail's sources (plugins/hevc)"));
+    EXPECT_THAT(error, HasSubstr("Install the plugin with 'pip install \"fuelrail[hevc]\"', or "));
   }
 }
 

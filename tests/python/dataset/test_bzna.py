@@ -55,7 +55,7 @@ def test_without_the_plugin_decoding_is_unsupported(
     ):
         fr.open(path)[0].decode()
     loader = fr.Loader(path, 1, on_error="skip", dtype="uint8")
-    with pytest.raises(fr.UnsupportedError, match="Build the plugin"):
+    with pytest.raises(fr.UnsupportedError, match=r'pip install "fuelrail\[hevc\]"'):
         next(iter(loader))
 
 
