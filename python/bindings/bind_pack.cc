@@ -218,13 +218,19 @@ pack::PackOptions options_of(const OptionValues& given) {
   return options;
 }
 
-OptionValues run_pack(const nb::str& source, const nb::str& output, const OptionValues& options,
+// A split, or an empty text, and the path of its source.
+using Sources = std::vector<std::pair<std::string, nb::str>>;
+
+OptionValues run_pack(const Sources& sources, const nb::str& output, const OptionValues& options,
                       const Progress& progress, const Failed& failed, Strings warnings) {
-  const std::string from = fs_name(source);
+  std::vector<pack::SplitSource> from;
+  for (const auto& [split, source] : sources) from.push_back({split, fs_name(source)});
   const std::string to = fs_name(output);
   return run_packing(
-      options_of(options), progress, failed, warnings,
-      [from, to](const pack::PackOptions& all) { return pack::pack(from, to, all); });
+      options_of(options), progress, failed, warnings, [from, to](const pack::PackOptions& all) {
+        const bool is_one = from.size() == 1 && from.front().split.empty();
+        return is_one ? pack::pack(from.front().uri, to, all) : pack::pack(from, to, all);
+      });
 }
 
 pack::ArrayElement element_of(const nb::dlpack::dtype& dtype) {
@@ -318,12 +324,16 @@ void bind_options(nb::module_& module) {
 }
 
 FileTuple run_convert(const nb::str& source, const nb::str& output, const std::string& schema,
-                      const Strings& classes, bool overwrite, const Progress& progress,
+                      const Strings& classes, const OptionValues& options, const Progress& progress,
                       Strings warnings) {
-  return described(run_copy(overwrite, progress, std::move(warnings),
-                            [from = fs_name(source), to = fs_name(output),
-                             as = pack::ConvertedAs{schema, fs_names(classes)}](
-                                const auto& options) { return convert(from, to, options, as); }));
+  pack::PackOptions packing;
+  set_options(packing, pack::PackOptions::table(), options);
+  pack::ConvertedAs as{.schema = schema, .classes = fs_names(classes), .threads = packing.threads};
+  set_options(as.stills, pack::StoredStills::table(), options);
+  return described(run_copy(packing.job.overwrite, progress, std::move(warnings),
+                            [from = fs_name(source), to = fs_name(output), as](const auto& job) {
+                              return convert(from, to, job, as);
+                            }));
 }
 
 OptionValues run_recover(const nb::str& source, const nb::str& output, bool overwrite,
@@ -354,7 +364,7 @@ void bind_pack(nb::module_& module) {
   bind_options(module);
   module.def("progress_line", cli::progress_line, nb::arg("verb"), nb::arg("things"),
              nb::arg("done"), nb::arg("total"), nb::arg("seconds"));
-  module.def("pack", run_pack, nb::arg("source"), nb::arg("output"), nb::arg("options"),
+  module.def("pack", run_pack, nb::arg("sources"), nb::arg("output"), nb::arg("options"),
              nb::arg("progress"), nb::arg("failed"), nb::arg("warnings"));
   module.def("pack_arrays", run_pack_arrays, nb::arg("data"), nb::arg("labels"),
              nb::arg("label_width"), nb::arg("output"), nb::arg("options"), nb::arg("progress"),
@@ -364,7 +374,7 @@ void bind_pack(nb::module_& module) {
   module.def("recover", run_recover, nb::arg("source"), nb::arg("output"), nb::arg("overwrite"),
              nb::arg("progress"), nb::arg("warnings"));
   module.def("convert", run_convert, nb::arg("source"), nb::arg("output"), nb::arg("schema"),
-             nb::arg("classes"), nb::arg("overwrite"), nb::arg("progress"), nb::arg("warnings"));
+             nb::arg("classes"), nb::arg("options"), nb::arg("progress"), nb::arg("warnings"));
 }
 
 }  // namespace fuelrail::python

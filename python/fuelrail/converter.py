@@ -7,11 +7,13 @@ import os
 from fuelrail import _core
 from fuelrail.class_names import ClassNames, class_names
 from fuelrail.errors import CoreWarnings
-from fuelrail.options import file_name, suggests_options, text, truth
-from fuelrail.packer import PackedFile
+from fuelrail.options import file_name, read_options, suggests_options, text
+from fuelrail.packer import PACK_OPTIONS, PackedFile
 from fuelrail.progress import Progress, shown_progress
 
 __all__ = ["convert"]
+
+_OPTIONS = ("crf", "preset", "chroma", "thumb", "threads", "overwrite")
 
 
 @suggests_options
@@ -21,20 +23,27 @@ def convert(
     *,
     schema: str | None = None,
     classes: ClassNames | None = None,
+    crf: float = 23,
+    preset: str = "medium",
+    chroma: int = 420,
+    thumb: bool = True,
+    threads: int | None = None,
     overwrite: bool = False,
     progress: Progress = None,
 ) -> PackedFile:
-    """Converts a RecordIO file to an FFRecord file, or an FFRecord file to a RecordIO file.
+    """Converts a record file to another format.
 
-    source: a `.rec` or `.ffr` file.
-    output: the file to write. Its extension, `.rec` or `.ffr`, selects the format. If `schema` is
-        not given, the format must differ from the format of the source.
+    source: a `.rec`, `.ffr` or `.bzna` file.
+    output: the file to write. Its extension, `.rec`, `.ffr` or `.bzna`, selects the format. If
+        `schema` is not given, the format must differ from the format of the source.
     schema: how to interpret the source's records, as in `fuelrail.open`. "class_folders" is for a
         `.ffr` file that `fuelrail.ffrecord.pack_folder` wrote. With this schema, the output has the
         same image records, labels and class names as a file that `fuelrail.pack` writes from the
         same folder. Default: None, which copies the records unchanged.
     classes: the class names in the order of their labels, as in `fuelrail.pack`. Can be given only
         with `schema`. Default: the names of the folders in code-point order.
+    crf, preset, chroma, thumb, threads: how the images of a `.bzna` output are encoded, as in
+        `fuelrail.pack`.
     overwrite: True replaces an existing output. False raises IoError if the output, its index or
         its sidecar already exists. Default: False.
     progress: a function that is called with a PackProgress at most ten times a second, and once at
@@ -48,6 +57,11 @@ def convert(
     gives the same `.rec` and `.idx` files. Memory use: the size of the longest record, plus 20
     bytes per record.
 
+    A `.bzna` output has H.265 stills: the images are decoded and encoded anew, which needs the
+    plugin for H.265 (docs/install.md). From a `.bzna` source, each record becomes an image of the
+    output as it is, as an MP4 file, and its name goes to the output's sidecar; converting back
+    gives the same stills.
+
     The output appears under its name only when it is complete. Errors: InvalidArgumentError and
     ArgumentTypeError for invalid arguments; NotFoundError; IoError; CorruptError and
     TruncatedError for a damaged source; UnsupportedError if the source's index does not have one
@@ -56,7 +70,8 @@ def convert(
     names = (file_name("`source`", source), file_name("`output`", output))
     kind = "" if schema is None else text("schema", schema)
     table = class_names(classes)
-    truth("overwrite", overwrite)
+    given = {name: value for name, value in locals().items() if name in _OPTIONS}
+    options = read_options([row for row in PACK_OPTIONS if row.name in _OPTIONS], given)
     with CoreWarnings() as said, shown_progress(progress, "converted", "records") as tell:
-        made = _core.convert(*names, kind, table, overwrite, tell, said)
+        made = _core.convert(*names, kind, table, options, tell, said)
     return PackedFile(*made)

@@ -16,6 +16,7 @@ from fuelrail.options import (
     fractions,
     read_options,
     suggests_options,
+    text,
     truth,
     typed,
 )
@@ -62,13 +63,17 @@ class PackReport:
 
 @suggests_options
 def pack(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
     output: str | os.PathLike[str],
     *,
     resize: int | None = None,
     quality: int | None = None,
     verify_images: bool = True,
     decode: bool = False,
+    crf: float = 23,
+    preset: str = "medium",
+    chroma: int = 420,
+    thumb: bool = True,
     split: Mapping[str, float] | None = None,
     seed: int = 0,
     nsplit: int = 1,
@@ -81,17 +86,23 @@ def pack(
     threads: int | None = None,
     progress: Progress = None,
 ) -> PackReport:
-    """Packs images into a RecordIO or an FFRecord file.
+    """Packs images into a RecordIO, an FFRecord or a `.bzna` file.
 
     source: a folder with one sub-folder per class, or a list file. In a folder, names that begin
         with a dot are skipped. Each line of a `.lst` file has an id, labels and a path, separated
         by tabs. The first row of a `.csv` or `.tsv` file names the columns, which must include
         `path` and `label`; the ids are the row numbers. The labels of a list are either all numbers
         or all class names. Without `classes`, they are numbers if the first label is a number. With
-        `classes`, they are numbers if all of them are numbers and none is in `classes`.
+        `classes`, they are numbers if all of them are numbers and none is in `classes`. For a
+        `.bzna` file, a dict makes a split of each source: {"train": "photos", "validation":
+        "more", "test": "others"}; the class names are those of the first source.
     output: the file to write. The name `X.rec` selects a RecordIO file, with the index `X.idx` and
         the sidecar `X.rec.frx` beside it. The name `X.ffr` selects an FFRecord file with the same
-        records, and with the sidecar `X.ffr.frx` beside it. With `split`, the part called NAME is
+        records, and with the sidecar `X.ffr.frx` beside it. The name `X.bzna` selects a file of
+        H.265 stills, with the sidecar `X.bzna.frx`: each image is encoded as one, and again as a
+        thumbnail, which needs the plugin for H.265 (docs/install.md); its label must be one whole
+        number. Images that are such stills already, as `fuelrail cat` writes them, are not encoded
+        again unless `resize` is given. With `split`, the part called NAME is
         written to `X_NAME.rec` or `X_NAME.ffr`.
     resize: length of the shorter side after resizing, 1 to 32,768 pixels. Smaller images are not
         enlarged. Default: no resizing.
@@ -102,6 +113,14 @@ def pack(
         Default: True.
     decode: decodes every image before it is stored, to find damage beyond the header. Images that
         are encoded again are always decoded. Default: False.
+    crf: for `.bzna`: x265's constant rate factor, 0 to 51. Smaller numbers give better and larger
+        images. Default: 23.
+    preset: for `.bzna`: x265's preset, "ultrafast" to "placebo". Slower presets give smaller files.
+        Default: "medium".
+    chroma: for `.bzna`: 420 stores colours in half the width and height, 444 in full size. Default:
+        420.
+    thumb: for `.bzna`: also stores each image reduced to at most 512 x 512, which loaders read by
+        default. Default: True.
     split: the name and the fraction of each part, for example {"train": 0.9, "val": 0.1}, as in
         `Dataset.split`. A name consists of letters, digits, `_`, `-` and `.`.
     seed: seed of the split, an integer from 0 to 2**64 - 1. Default: 0.
@@ -162,7 +181,7 @@ def pack(
         **({} if root is None else {"root": file_name("`root`", root)}),
         "classes": class_names(classes),
     }
-    names = (_source_name(source), file_name("`output`", output))
+    names = (_sources(source), file_name("`output`", output))
 
     def run(said: list[str]) -> dict[str, Any]:
         with shown_progress(progress, "packed", "images") as tell:
@@ -237,12 +256,19 @@ def pack_report(call: Callable[[list[str]], dict[str, Any]]) -> PackReport:
     )
 
 
+def _sources(source: object) -> list[tuple[str, str]]:
+    """Returns (split, path) for each source; the split of a source without a name is ""."""
+    if isinstance(source, Mapping):
+        return [(text("`source`", split), _source_name(of)) for split, of in source.items()]
+    return [("", _source_name(source))]
+
+
 def _source_name(source: object) -> str:
     if isinstance(source, (str, bytes, os.PathLike)):
         return file_name("`source`", source)
     raise ArgumentTypeError(
         "`source` has the wrong type",
-        expected="the path of an image folder, or of a .lst, .csv or .tsv file",
+        expected="the path of an image folder, or of a .lst, .csv or .tsv file, or a dict of them",
         found=typed(source),
         remedy="Use fuelrail.mxnet.np2rec for arrays of pixels. Use fuelrail.ffrecord.FileWriter "
         "or fuelrail.mxnet.recordio.MXIndexedRecordIO for other objects",

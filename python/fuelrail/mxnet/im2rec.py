@@ -118,7 +118,7 @@ def im2rec(
     output = _output(output_path, os.path.dirname(listed), os.path.basename(listed))
     report = pack_report(
         lambda said: _core.pack(
-            listed, output, options, progress_of(params["progress"]), _log_failure, said
+            [("", listed)], output, options, progress_of(params["progress"]), _log_failure, said
         )
     )
     return _paths(report, params)

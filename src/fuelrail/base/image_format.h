@@ -31,14 +31,16 @@ inline constexpr ImageFormat kBmpFormat{"bmp", "BMP", {".bmp"}, {"BM"}};
 inline constexpr ImageFormat kTiffFormat{
     "tiff", "TIFF", {".tif", ".tiff"}, {{{"II*\0", 4}, {"MM\0*", 4}, {"II+\0", 4}, {"MM\0+", 4}}}};
 
-// Images in these two formats have no signature: their container says what they are. As files of
-// their own they are MP4 files.
+// An H.265 or H.264 still as a file of its own (mp4/nested_file.h).
+inline constexpr ImageFormat kMp4Format{
+    "mp4", "H.265 (MP4)", {".mp4"}, {{{"\0\0\0\?ftypisom", 12}}}};
+// Such stills without the file have no signature: their container says what they are.
 inline constexpr ImageFormat kHevcFormat{"hevc", "H.265", {".mp4"}};
 inline constexpr ImageFormat kH264Format{"h264", "H.264", {".mp4"}};
 
 // The formats that have signatures.
-inline constexpr std::array kImageFormats{&kJpegFormat, &kPngFormat, &kWebpFormat, &kBmpFormat,
-                                          &kTiffFormat};
+inline constexpr std::array kImageFormats{&kJpegFormat, &kPngFormat,  &kWebpFormat,
+                                          &kBmpFormat,  &kTiffFormat, &kMp4Format};
 
 // Whether `text` and `signature` are equal up to the length of the shorter one.
 inline bool agrees(std::string_view text, std::string_view signature) {

@@ -14,7 +14,11 @@
 #include "fuelrail/cli/record_info.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
+#include "fuelrail/container/formats.h"
+#include "fuelrail/decode/decoder.h"
+#include "fuelrail/encode/png_encoder.h"
 #include "fuelrail/storage/file_system.h"
+#include "fuelrail/transform/pixel_buffer.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -25,6 +29,7 @@ struct CatArguments {
   std::string output;
   bool overwrite = false;
   bool raw = false;
+  bool png = false;
 };
 
 // What to write for one record.
@@ -38,11 +43,15 @@ using Take = std::function<void(Bytes)>;
 
 class ContentReader {
  public:
-  ContentReader(const Container& container, bool raw)
-      : container_(container), inspector_(container), raw_(raw) {}
+  ContentReader(const Container& container, bool raw, bool png)
+      : container_(container), inspector_(container), raw_(raw), png_(png) {}
 
   Content read(uint64_t i) {
     const RecordInfo info = inspector_.inspect(i);  // also checks the payload
+    if (png_)
+      return {.bytes = naming(
+                  path_of(i), [&] { return decoded(info); }, i),
+              .extension = ".png"};
     Content content{.in_pieces = info.is_long};
     if (!raw_ && info.format != nullptr) content.extension = info.format->extensions.front();
     if (!info.is_long) content.bytes = raw_ ? payload(i) : info.content;
@@ -73,9 +82,25 @@ class ContentReader {
     return file == nullptr ? Bytes(framed_) : file->payload(i, framed_, storage_);
   }
 
+  Bytes decoded(const RecordInfo& info) {
+    if (info.is_long) throw UnsupportedError("the record is not an image");
+    const ImageInfo image = probe(info.encoded);
+    const ConstImageView pixels = decode_as_stored(
+        *decoder_, info.encoded, image,
+        [&](int64_t channels) { return pixels_.resize(image.stored, 0, channels); });
+    encode_png(pixels, kPngLevel, png_bytes_);
+    return png_bytes_;
+  }
+
+  static constexpr int kPngLevel = 6;
+
   const Container& container_;
   RecordInspector inspector_;
   bool raw_;
+  bool png_;
+  std::unique_ptr<Decoder> decoder_ = make_decoder();
+  PixelBuffer pixels_;
+  std::vector<std::byte> png_bytes_;
   std::vector<std::byte> framed_;
   std::vector<std::byte> storage_;
 };
@@ -120,7 +145,10 @@ void write_to_folder(ContentReader& reader, const std::vector<uint64_t>& records
 int run(const CatArguments& arguments, Console& console) {
   const auto container = open_warning(arguments.dataset, console);
   const std::vector<uint64_t> records = records_of(arguments.ranges, container->size());
-  ContentReader reader(*container, arguments.raw);
+  if (arguments.raw && arguments.png) {
+    throw InvalidArgumentError("--raw and --png cannot be combined", {.expected = "one of them"});
+  }
+  ContentReader reader(*container, arguments.raw, arguments.png);
   const bool to_folder =
       !arguments.output.empty() &&
       (records.size() != 1 || arguments.output.ends_with('/') || is_directory(arguments.output));
@@ -147,6 +175,7 @@ With several records, an error or Ctrl-C leaves the files of the records before 
 
 Examples:
   fuelrail cat train.{1} 7 > 7.jpg
+  fuelrail cat train.{1} 7 --png > 7.png
   fuelrail cat train.{1} :20 -o first-images)";
 
 std::vector<Option> options_of(CatArguments& arguments) {
@@ -157,7 +186,8 @@ std::vector<Option> options_of(CatArguments& arguments) {
         {"-o,--output", &arguments.output,
          "File to write; for several records, a folder (default: standard output)"},
         {"--overwrite", &arguments.overwrite, "Replace existing files"},
-        {"--raw", &arguments.raw, "Write each record's whole payload, not only the image in it"}}});
+        {"--raw", &arguments.raw, "Write each record's whole payload, not only the image in it"},
+        {"--png", &arguments.png, "Decode each image, and write its pixels as PNG"}}});
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ TEST_F(InventedFormat, image_fields_of_any_name_are_shown_checked_and_measured) 
 }
 
 TEST_F(InventedFormat, texts_name_it_with_the_others) {
-  EXPECT_THAT(call({"convert", "--help"}).out, HasSubstr(".rec, .ffr or .inv"));
+  EXPECT_THAT(call({"convert", "--help"}).out, HasSubstr(".rec, .ffr, .bzna or .inv"));
   write_file(out("x.bin"), "INV1");
   EXPECT_THAT(
       call({"info", out("x.bin")}).err,
@@ -224,7 +224,7 @@ TEST_F(InventedFormat, texts_name_it_with_the_others) {
 // --- Bad input: a row without one of its entries ------------------------------------------------
 
 TEST_F(InventedFormat, what_a_row_does_not_have_is_said_plainly) {
-  const std::string both = "expected the format .rec or .ffr";
+  const std::string both = "expected the format .rec, .ffr or .bzna";
   row = invented::kFormat;
   row.open = nullptr;
   EXPECT_THAT(refusal({"info", inv}),
@@ -307,8 +307,8 @@ TEST_F(InventedFormat, a_row_with_a_schema_and_an_index_is_told_of_both) {
 TEST_F(InventedFormat, a_list_of_images_is_not_recovered) {
   write_file(out("x.lst"), "0\t0\ta.jpg\n");
   EXPECT_THAT(refusal({"verify", out("x.lst"), "--recover", "-q"}),
-              HasSubstr("files of this format cannot be recovered: expected the format .rec, .ffr "
-                        "or .inv, found list of images"));
+              HasSubstr("files of this format cannot be recovered: expected the format .rec, .ffr, "
+                        ".bzna or .inv, found list of images"));
 }
 
 // The error text of each command that calls a missing entry.

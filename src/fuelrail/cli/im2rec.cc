@@ -9,6 +9,7 @@
 #include "fuelrail/cli/packing.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/mxnet/list_maker.h"
+#include "fuelrail/pack/packer.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::cli {
@@ -92,7 +93,10 @@ int pack_lists(const Im2recArguments& arguments, Console& console) {
   int code = kOk;
   for (const std::string& list : lists_of(arguments.prefix)) {
     const std::string output = list.substr(0, list.size() - 4) + ".rec";
-    code = std::max(code, run_packing(list, output, packing, console));
+    const auto pack_list = [&](const pack::PackOptions& options) {
+      return pack::pack(list, output, options);
+    };
+    code = std::max(code, run_packing(pack_list, packing, console));
   }
   return code;
 }

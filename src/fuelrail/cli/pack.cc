@@ -1,19 +1,23 @@
 // fuelrail pack: packs images into a record file.
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/packing.h"
 #include "fuelrail/cli/text.h"
+#include "fuelrail/container/formats.h"
+#include "fuelrail/pack/packer.h"
 
 namespace fuelrail::cli {
 namespace {
 
 struct PackArguments {
-  std::string source;
-  std::string output;
+  std::vector<std::string> names;  // the sources, then the output
   std::string split;
   std::string classes;
   pack::StoredImages images;
+  bool no_thumb = false;
   PackingArguments packing{.max_errors = "0"};
 };
 
@@ -29,11 +33,18 @@ Examples:
   fuelrail pack photos x.{1} --nsplit 8 --part 3       x.part003.{1}; one part per machine
   fuelrail pack photos x.{1} --decode                  finds damaged images before training does
   fuelrail pack photos x.{1} --resume                  resumes an interrupted run
+  fuelrail pack train=a validation=b x{stills}          two splits in one file
+  fuelrail pack photos x{stills} --resize 512           H.265 stills instead of the images' files
 
 Without --resize and --quality the files are packed unchanged, and only their headers are checked;
 --decode also decodes every image, so that all damage is found. With --resize or --quality every
 image is decoded, turned upright and encoded as JPEG. With --resize but without --quality, JPEGs
 that are already small enough are packed unchanged.
+
+In a {stills} file, every image is encoded as an H.265 still, whose size and quality --crf and
+--preset determine, and again as a thumbnail of at most 512 x 512 pixels, unless it is that small.
+This needs the plugin for H.265 (docs/install.md). Images that are such stills already, as
+'fuelrail cat' writes them, are not encoded again unless --resize is given.
 
 Each sub-folder is a class, and so is each word that is a label in a list. Classes are numbered in
 the order of their names, or as in --classes: a packed file, a folder, or a text file with one name
@@ -50,26 +61,64 @@ and exits with code 3. With --overwrite, the old file is replaced once the new o
 the disk. With --resume, an existing output is compared with the result, image by image, and kept if
 it is equal.)";
 
+// The sources in the form "train=photos"; empty for one source without a split. Errors:
+// InvalidArgumentError for several sources, some of which have no split.
+std::vector<pack::SplitSource> split_sources(const std::vector<std::string>& sources) {
+  std::vector<pack::SplitSource> splits;
+  for (const std::string& source : sources) {
+    const size_t at = source.find('=');
+    const std::string name = source.substr(0, at);
+    const bool is_split =
+        at != source.npos && std::ranges::any_of(all_formats(), [&](auto* format) {
+          return format->splits != nullptr && std::ranges::count(format->splits(), name) > 0;
+        });
+    if (is_split) splits.push_back({.split = name, .uri = source.substr(at + 1)});
+    if (is_split || sources.size() == 1) continue;
+    throw InvalidArgumentError(
+        "one of several sources is not for a split",
+        {.expected = "one source, or one for each split: train=SRC validation=SRC test=SRC",
+         .found = source});
+  }
+  return splits;
+}
+
 int run(const PackArguments& arguments, Console& console) {
   PackingArguments packing = arguments.packing;
   if (!arguments.split.empty()) packing.options.split = parse_split(arguments.split);
-  packing.options.images = arguments.images;
+  pack::StoredImages images = arguments.images;
+  images.stills.thumb = !arguments.no_thumb;
+  packing.options.images = images;
   packing.options.classes = classes_named(arguments.classes, console);
-  return run_packing(arguments.source, arguments.output, packing, console);
+  std::vector<std::string> sources = arguments.names;
+  if (sources.size() < 2) {
+    throw InvalidArgumentError("pack: OUT is required", {.remedy = "See 'fuelrail pack --help'"});
+  }
+  const std::string output = sources.back();
+  sources.pop_back();
+  const std::vector<pack::SplitSource> splits = split_sources(sources);
+  return run_packing(
+      [&](const pack::PackOptions& options) {
+        return splits.empty() ? pack::pack(sources.front(), output, options)
+                              : pack::pack(splits, output, options);
+      },
+      packing, console);
 }
 
 std::vector<Option> options_of(PackArguments& arguments) {
   pack::PackOptions& options = arguments.packing.options;
   return joined(
-      {{{"SRC", &arguments.source, "Folder (one sub-folder per class) or list (.lst, .csv, .tsv)",
+      {{{"SRC... OUT", &arguments.names,
+         "SRC: folder (one sub-folder per class) or list (.lst, .csv, .tsv); for a {stills} file, "
+         "also several, each for a split: train=SRC validation=SRC test=SRC. OUT: file to write; "
+         "its name ends in {written}",
          true},
-        {"OUT", &arguments.output, "File to write; its name ends in {written}", true},
         {"--split", &arguments.split,
          "Split the images at random into one file per part, by fractions: train=.9,val=.1"}},
        options_of_table(pack::PackOptions::table(), options, {"seed"}),
        options_of_table(pack::StoredImages::table(), arguments.images,
-                        {"resize", "quality", "decode"}),
-       {threads_option(options.threads, "read and encode"),
+                        {"resize", "quality", "decode", "crf", "preset", "chroma"}),
+       {{"--no-thumb", &arguments.no_thumb, "H.265: store no thumbnails"},
+        threads_option(options.threads, "read and encode"),
         {"--root", &options.root,
          "Folder that a list's paths are relative to (default: the list's folder)"},
         classes_option(arguments.classes)},

@@ -4,7 +4,6 @@
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
 #include "fuelrail/container/class_names.h"
-#include "fuelrail/pack/packer.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -83,7 +82,7 @@ std::vector<Option> packing_options(PackingArguments& arguments) {
        output_options(arguments.output)});
 }
 
-int run_packing(const std::string& source, const std::string& output,
+int run_packing(const std::function<pack::PackResult(const pack::PackOptions&)>& pack,
                 const PackingArguments& arguments, Console& console) {
   pack::PackOptions options = arguments.options;
   options.max_errors = parse_allowance(arguments.max_errors);
@@ -104,7 +103,7 @@ int run_packing(const std::string& source, const std::string& output,
   try {
     ProgressDisplay progress(console, "packed", "images", arguments.output.quiet);
     options.job = job_options(arguments.output, progress, console);
-    result = pack::pack(source, output, options);
+    result = pack(options);
   } catch (const Error&) {
     if (!interrupted()) throw;
     throw Interrupted(options.resume

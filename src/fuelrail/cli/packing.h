@@ -40,8 +40,9 @@ struct PackingArguments {
 // Returns the options --nsplit, --part, --max-errors, --resume, --overwrite and --quiet.
 std::vector<Option> packing_options(PackingArguments& arguments);
 
-// Packs images, and prints the progress, the skipped images and the result. Returns: an ExitCode.
-int run_packing(const std::string& source, const std::string& output,
+// Packs images with `pack`, and prints the progress, the skipped images and the result. Returns: an
+// ExitCode.
+int run_packing(const std::function<pack::PackResult(const pack::PackOptions&)>& pack,
                 const PackingArguments& arguments, Console& console);
 
 }  // namespace fuelrail::cli

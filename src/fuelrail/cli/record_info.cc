@@ -81,6 +81,7 @@ RecordInfo RecordInspector::inspect(uint64_t i) {
   const FieldValue& content = sample_.fields[content_field(container_.schema())];
   info.content = content.stands_alone() ? content.bytes : Bytes(framed_);
   info.content_bytes = info.content.size();
+  info.encoded = content;
   info.image = image_in(content);
   info.format = info.image ? info.image->format : codec_format(content);
   return info;

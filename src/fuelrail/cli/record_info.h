@@ -24,7 +24,8 @@ struct RecordInfo {
   // The field of content_field (opening.h), or the whole record if that field does not stand alone.
   // Valid until the next `inspect`. Empty if `is_long`.
   Bytes content;
-  bool is_long = false;  // only the beginning was read, and no checksum was verified
+  EncodedImage encoded{};  // the image in it; as long valid
+  bool is_long = false;    // only the beginning was read, and no checksum was verified
 };
 
 // As read_sample, but reads the whole record (Container::record_extent), so that all its bytes are

@@ -106,6 +106,7 @@ std::string with_formats(std::string help) {
       {".{2}", written[std::min<size_t>(1, written.size() - 1)]},
       {".{s}", with_schema},
       {"{schema}", schema},
+      {"{stills}", extensions_with(RecordContent::kNestedFile)},
       {"{written}", extensions_for(FormatWork::kWrite)},
       {"{copied}", extensions_for(FormatWork::kCopy)},
       {"{recovered}", extensions_for(FormatWork::kSalvage)},

@@ -24,10 +24,11 @@ std::string progress_line(std::string_view verb, std::string_view things, uint64
 // Replaces placeholders in a help text, mostly with values from the table of formats. ".{1}" and
 // ".{2}": the extensions of the first two formats that can be written (if there is only one, its
 // extension twice); ".{s}" and "{schema}": extension and schema of a format that has a schema;
-// "{written}", "{copied}", "{recovered}", "{indexed}": the extensions of all formats that can be
-// written, copied, recovered or indexed; "{known}": everything that can be opened; "{schemas}": all
-// schemas with their meanings; "{existing}": the text about an existing output. Requires: at least
-// one format can be written.
+// "{stills}": that of the format whose records are nested files. "{written}", "{copied}",
+// "{recovered}", "{indexed}": the extensions of all formats that can be written, copied, recovered
+// or indexed; "{known}": everything that can be opened; "{schemas}": all schemas with their
+// meanings; "{existing}": the text about an existing output. Requires: at least one format can be
+// written.
 std::string with_formats(std::string help);
 
 // Parses "train=.9,val=.1". Errors: InvalidArgumentError.

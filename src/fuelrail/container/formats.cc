@@ -171,6 +171,16 @@ std::string extensions_for(FormatWork work) {
   return alternatives(std::move(extensions));
 }
 
+std::string extensions_with(RecordContent content) {
+  std::vector<std::string> extensions;
+  for (const FileFormat* format : all_formats()) {
+    if (can(*format, FormatWork::kWrite) && format->content == content) {
+      extensions.emplace_back(format->extension);
+    }
+  }
+  return alternatives(std::move(extensions));
+}
+
 std::string known_formats() {
   std::vector<std::string> files, folders;
   std::string_view last;

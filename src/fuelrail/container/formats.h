@@ -35,6 +35,12 @@ struct FormatSchema {
   std::string_view reader{};   // the Python class for such files; may be empty
 };
 
+// What the records that packing writes consist of.
+enum class RecordContent : uint8_t {
+  kImageRecord,  // header, labels and an encoded image (image_record.h)
+  kNestedFile,   // an MP4 file: H.265 stills, label and name (mp4/nested_file.h)
+};
+
 // Only `extension` and `name` are required. A command that needs a missing entry reports an error.
 struct FileFormat {
   std::string_view extension;  // of file names, in lower case: ".rec"
@@ -50,6 +56,7 @@ struct FileFormat {
   bool joined_in_folders = false;           // a folder of such files opens as one container
   bool damage_hides_rest = false;           // only `open_damaged` finds the records after damage
   uint64_t max_payload_bytes = UINT64_MAX;  // limit for written records
+  RecordContent content = RecordContent::kImageRecord;
 
   // None of these functions may return null, or a Salvage or SidecarRecipe with missing parts.
 
@@ -84,6 +91,9 @@ std::span<const FileFormat* const> all_formats();
 
 // The extensions of the formats that support `work`: ".rec or .ffr".
 std::string extensions_for(FormatWork work);
+
+// The extensions of the formats that can be written and whose records have this content: ".bzna".
+std::string extensions_with(RecordContent content);
 
 // Everything that can be opened: "a folder of images or of FFRecord files, or a file: RecordIO
 // (.rec), ...".

@@ -14,6 +14,7 @@
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/damage.h"
 #include "fuelrail/container/image_record.h"
+#include "fuelrail/container/record_split.h"
 #include "fuelrail/container/sidecar/sidecar_store.h"
 
 namespace fuelrail {
@@ -60,6 +61,10 @@ class RecordFile : public Container {
   // that `take` throws. Default: throws a StateError.
   virtual void read_pieces(uint64_t i, MutableBytes buffer,
                            const std::function<void(Bytes piece)>& take) const;
+
+  // The splits that the file stores; none by default. Errors: CorruptError for a damaged table;
+  // those of the source.
+  virtual std::vector<RecordSplit> splits() const { return {}; }
 
   // The number of files in a packed folder; empty (the default) if the file is not a packed folder.
   // Errors: those of the source.

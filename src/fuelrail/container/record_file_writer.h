@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/container/record_split.h"
 #include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuelrail/storage/sink.h"
 
@@ -31,6 +33,10 @@ class RecordFileWriter {
   virtual std::optional<Bytes> payload_of(Bytes framed) = 0;
   virtual void adopt(uint64_t framed_bytes, Bytes payload, uint32_t crc, uint64_t key) = 0;
   virtual uint64_t first_offset() const = 0;
+
+  // Sets the splits that the file stores. Requires: the format has splits (FileFormat::splits),
+  // with these names; all records exist when `finish` is called. Default: the format has none.
+  virtual void set_splits(std::vector<RecordSplit>) {}
 
   // Call after the last record. Errors: those of the sinks.
   virtual void finish() = 0;

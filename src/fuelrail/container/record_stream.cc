@@ -44,6 +44,7 @@ class RecordFileStream final : public RecordStream {
 
   uint64_t size() const override { return file_->size(); }
   const Sidecar* sidecar() const override { return &file_->sidecar(); }
+  std::vector<RecordSplit> splits() const override { return file_->splits(); }
 
   bool is_keyed_by_number() const override {
     const bool in_sidecar = keys_.empty() && sidecar()->has_keys();

@@ -45,6 +45,9 @@ class RecordStream {
   // new sidecar, in the order in which packing adds them. Errors: those of `read`.
   virtual void finish(SidecarWriter& to) = 0;
 
+  // The splits that the file stores. Errors: those of RecordFile::splits.
+  virtual std::vector<RecordSplit> splits() const { return {}; }
+
   // The file's sidecar; null if the records are samples of a schema. Lifetime: valid while the
   // stream exists.
   virtual const Sidecar* sidecar() const { return nullptr; }

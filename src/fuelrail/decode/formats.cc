@@ -8,6 +8,7 @@
 #include "fuelrail/decode/bmp/bmp_decoder.h"
 #include "fuelrail/decode/hevc/hevc_decoder.h"
 #include "fuelrail/decode/jpeg/jpeg_decoder.h"
+#include "fuelrail/decode/mp4/mp4_decoder.h"
 #include "fuelrail/decode/png/png_decoder.h"
 #include "fuelrail/decode/tiff/tiff_decoder.h"
 #include "fuelrail/decode/webp/webp_decoder.h"
@@ -21,6 +22,7 @@ constexpr std::array kDecodings{
     Decoding{&kWebpFormat, probe_webp, make_webp_decoder},
     Decoding{&kBmpFormat, probe_bmp, make_bmp_decoder},
     Decoding{&kTiffFormat, probe_tiff, make_tiff_decoder},
+    Decoding{&kMp4Format, probe_mp4, make_mp4_decoder},
     Decoding{&kHevcFormat, nullptr, make_hevc_decoder},
     Decoding{&kH264Format, nullptr, make_h264_decoder},
 };

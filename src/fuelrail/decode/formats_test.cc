@@ -153,7 +153,8 @@ TEST(DescribedImage, with_a_visible_part_of_no_coded_size_is_refused) {
 TEST(DescribedImage, of_a_format_without_decoder_is_refused_with_those_that_have_one) {
   const EncodedImage image = described({}, kInvented);
   const std::string error = refusal_of<UnsupportedError>([&] { probe(image); });
-  EXPECT_THAT(error, HasSubstr("expected JPEG, PNG, WebP, BMP or TIFF, found Invented"));
+  EXPECT_THAT(error,
+              HasSubstr("expected JPEG, PNG, WebP, BMP, TIFF or H.265 (MP4), found Invented"));
   EXPECT_THAT(decoding_error(image),
               HasSubstr("the image format in the job's `info` has no decoder"));
 }

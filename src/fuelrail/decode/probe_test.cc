@@ -79,7 +79,7 @@ TEST(Probe, foreign_formats_are_refused_by_name) {
        "ftypavif\0\0\0\0"sv,
        "AVIF"},
       {"\0\0\0\x18"
-       "ftypisom\0\0\0\0"sv,
+       "ftypmp42\0\0\0\0"sv,
        "video"},
       {"\0\0\0\x0cjP  \r\n\x87\n"sv, "JPEG 2000"},
       {"\xff\x4f\xff\x51\0\x29"sv, "JPEG 2000"},
@@ -107,6 +107,9 @@ TEST(Probe, a_cut_signature_is_truncation) {
   refusal<TruncatedError>("B");
   refusal<TruncatedError>("II*");
   refusal<TruncatedError>("MM\0"sv);
+  refusal<TruncatedError>(
+      "\0\0\0\x18"
+      "ftypis"sv);
 }
 
 TEST(Probe, every_header_that_is_cut_is_truncation) {

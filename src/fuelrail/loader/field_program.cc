@@ -56,10 +56,6 @@ FieldProgram image_program(const std::string& name, size_t field, const Schema& 
                        .max_pixels = options.max_pixels}};
 }
 
-FieldProgram bytes_copy(const std::string& name, size_t field) {
-  return {{name, DType::kUint8, {-1}}, BytesCopy{field}};
-}
-
 // `name` is one of the loader's own fields, or else a field of the dataset.
 FieldProgram program_of(const std::string& name, const Schema& schema,
                         const ImageOptions& options) {
@@ -70,7 +66,9 @@ FieldProgram program_of(const std::string& name, const Schema& schema,
     if (name == own.name) return {{name, own.dtype, {}}, own.value};
     known.push_back(own.name);
   }
-  if (name == "encoded" && schema.has("image")) return bytes_copy(name, schema.index_of("image"));
+  if (name == "encoded" && schema.has("image")) {
+    return {{name, DType::kUint8, {-1}}, EncodedCopy{schema.index_of("image")}};
+  }
   if (!schema.has(name)) {
     throw InvalidArgumentError("`fields` contains an unknown name",
                                {.found = "'" + name + "'", .remedy = suggest(name, known)});
@@ -78,7 +76,7 @@ FieldProgram program_of(const std::string& name, const Schema& schema,
   const size_t field = schema.index_of(name);
   const FieldSpec& spec = schema.fields[field];
   if (is_image(spec)) return image_program(name, field, schema, options);
-  if (spec.kind == FieldKind::kBytes) return bytes_copy(name, field);
+  if (spec.kind == FieldKind::kBytes) return {{name, DType::kUint8, {-1}}, BytesCopy{field}};
   return {{name, spec.dtype, spec.shape}, TensorCopy{field}};
 }
 

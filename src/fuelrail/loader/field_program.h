@@ -31,8 +31,14 @@ struct TensorCopy {
   size_t field = 0;
 };
 
-// The bytes of an encoded image or of a bytes field.
+// The bytes of a bytes field.
 struct BytesCopy {
+  size_t field = 0;
+};
+
+// An encoded image as a file of its own: its bytes, or its whole record if the bytes do not stand
+// alone. So records must be read whole (container/whole_records.h).
+struct EncodedCopy {
   size_t field = 0;
 };
 
@@ -41,7 +47,7 @@ enum class RowValue : uint8_t { kId, kIndex, kPosition, kValid, kSubstituted };
 
 struct FieldProgram {
   ColumnSpec column;
-  std::variant<ImageProgram, TensorCopy, BytesCopy, RowValue> source;
+  std::variant<ImageProgram, TensorCopy, BytesCopy, EncodedCopy, RowValue> source;
 };
 
 // The columns that `options.fields` names. Types and shapes are those of the schema. A column of

@@ -112,7 +112,15 @@ class ImageWorker final : public Worker {
   }
 
   void write(Task& task, const BytesCopy& source, size_t column) {
-    const Bytes bytes = sample_.fields[source.field].bytes;
+    write_bytes(task, sample_.fields[source.field].bytes, column);
+  }
+
+  void write(Task& task, const EncodedCopy& source, size_t column) {
+    const EncodedImage& image = sample_.fields[source.field];
+    write_bytes(task, image.stands_alone() ? image.bytes : task.framed, column);
+  }
+
+  void write_bytes(Task& task, Bytes bytes, size_t column) {
     const int64_t shape[] = {static_cast<int64_t>(bytes.size())};
     std::byte* const to = task.batch->make_row(column, task.row, shape);
     if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
@@ -202,11 +210,15 @@ LoaderWork image_work(std::shared_ptr<const Container> container, const ImageOpt
                       const LoaderOptions& loading) {
   std::vector<FieldProgram> programs = field_programs(container->schema(), images);
   std::vector<ColumnSpec> columns;
-  for (const FieldProgram& program : programs) columns.push_back(program.column);
+  bool whole = false;
+  for (const FieldProgram& program : programs) {
+    columns.push_back(program.column);
+    whole = whole || std::holds_alternative<EncodedCopy>(program.source);
+  }
   const std::shared_ptr<ImageWork> work(new ImageWork{std::move(container), std::move(programs),
                                                       loading.seed(), loading.errors.on_error,
                                                       LossWarnings(loading.engine.warn)});
-  return {std::move(columns), [work] { return std::make_unique<ImageWorker>(work); }};
+  return {std::move(columns), [work] { return std::make_unique<ImageWorker>(work); }, whole};
 }
 
 }  // namespace fuelrail

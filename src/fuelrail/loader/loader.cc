@@ -11,6 +11,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/guarded.h"
 #include "fuelrail/container/fingerprint.h"
+#include "fuelrail/container/whole_records.h"
 #include "fuelrail/loader/image_worker.h"
 #include "fuelrail/sampler/epoch_sampler.h"
 
@@ -126,8 +127,9 @@ struct Loader::Impl {
     if (errors.on_error == OnError::kSkip) {
       errors.max_bad = Allowance{.count = errors.most_bad(share_of(*container, order))};
     }
-    return std::make_shared<Engine>(container, make_sampler(order, at), std::move(batches),
-                                    work.make_worker, options.engine, errors, before);
+    return std::make_shared<Engine>(work.whole_records ? whole_records(container) : container,
+                                    make_sampler(order, at), std::move(batches), work.make_worker,
+                                    options.engine, errors, before);
   }
   bool is_fed() const { return !computed(options.order); }
   // The number of batches in an epoch from `position` on. Requires: the order is computed.

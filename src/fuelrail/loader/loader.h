@@ -21,6 +21,7 @@ namespace fuelrail {
 struct LoaderWork {
   std::vector<ColumnSpec> columns;  // of the batches
   WorkerFactory make_worker;        // for Engine: makes workers that write the columns
+  bool whole_records = false;       // whether the workers need all bytes of each record
 };
 
 //   Loader loader(open_container("train.rec"),

@@ -126,6 +126,7 @@ class ArraySource final : public PackSource {
 
   uint64_t size() const override { return static_cast<uint64_t>(arrays_.count); }
   const std::vector<std::string>& classes() const override { return classes_; }
+  uint64_t id(uint64_t i) const override { return i; }
   std::string path(uint64_t i) const override { return fmt::format("{}[{}]", arrays_.name, i); }
 
   void read(uint64_t i, SourceImage& out) const override {

@@ -7,7 +7,9 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/formats.h"
 #include "fuelrail/pack/output/part.h"
+#include "fuelrail/pack/pack_job.h"
 #include "fuelrail/pack/progress_reporter.h"
+#include "fuelrail/pack/source/container_source.h"
 #include "fuelrail/pack/source/open_source.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -34,6 +36,24 @@ void check_formats(const std::string& source, const std::string& output, bool ha
        .remedy = "Copy the source and its companion files (index, sidecar) instead"});
 }
 
+PackResult::File encode_images(const std::string& source, const std::string& output,
+                               const std::string& schema, const PackOptions& options) {
+  const std::shared_ptr<const Container> file =
+      open_input(source, {.schema = schema,
+                          .classes = options.classes,
+                          .warn = options.job.warn,
+                          .keep_going = options.job.keep_going});
+  if (!file->schema().has("image")) {
+    throw UnsupportedError("the records of the source are not images",
+                           {.path = source,
+                            .expected = "records with an image, to be encoded",
+                            .found = "records of bytes"});
+  }
+  if (file->size() == 0) throw CorruptError("the file has no records", {.path = source});
+  const std::unique_ptr<PackSource> images = source_of_images(file);
+  return PackJob(*images, {}, output, options).run().files.front();
+}
+
 }  // namespace
 
 PackResult::File convert(const std::string& source, const std::string& output,
@@ -46,7 +66,15 @@ PackResult::File convert(const std::string& source, const std::string& output,
          .remedy =
              "Give a schema, or omit `classes` to keep the labels and class names of the source"});
   }
+  const PackOptions packing{.images = StoredImages{.stills = as.stills},
+                            .classes = as.classes,
+                            .job = options,
+                            .threads = as.threads};
+  check_pack_options(output, packing);
   if (!options.overwrite) refuse_existing(output);
+  if (format_for(FormatWork::kWrite, output).content == RecordContent::kNestedFile) {
+    return encode_images(source, output, as.schema, packing);
+  }
   const std::unique_ptr<RecordStream> stream = open_stream(source, output,
                                                            {.schema = as.schema,
                                                             .classes = as.classes,
@@ -61,6 +89,9 @@ PackResult::File convert(const std::string& source, const std::string& output,
     progress.report_when_due();
   }
   stream->finish(part.sidecar());
+  if (options.warn && !stream->splits().empty()) {
+    options.warn(source + ": the output does not store the splits of the source");
+  }
   progress.report();
   part.finish();
   part.commit();

@@ -19,6 +19,7 @@
 #include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuelrail/pack/image/image_reader.h"
 #include "fuelrail/pack/plan.h"
+#include "fuelrail/pack/source/container_source.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuelrail/testing/faulty_file_system.h"
 #include "fuelrail/testing/ffrecord_file.h"
@@ -247,7 +248,7 @@ TEST_F(Convert, names_that_say_no_conversion_are_refused) {
   EXPECT_THAT(refused<InvalidArgumentError>(photos(), out("b.ffr")),
               HasSubstr("a folder cannot be converted"));
   EXPECT_THAT(refused<InvalidArgumentError>(out("a.rec"), out("b.tar")),
-              HasSubstr("ends in .rec or .ffr"));
+              HasSubstr("ends in .rec, .ffr or .bzna"));
   EXPECT_NE(refused<NotFoundError>(out("none.rec"), out("b.ffr")), "");
   EXPECT_NE(refused<NotFoundError>(out("none.ffr"), out("b.rec")), "");
 }
@@ -368,10 +369,10 @@ TEST_F(Convert, an_image_that_needs_its_files_description_is_not_stored_as_it_is
                     HasSubstr("found Invented. Convert the image to JPEG")));
   const auto source = source_of_images(described_image("memory://x.box", {}));
   const ImageSteps as_it_is = image_steps({});
-  EXPECT_THAT(ImageReader(*source, as_it_is, false).read(0).failure,
+  EXPECT_THAT(ImageReader(*source, as_it_is, RecordContent::kImageRecord, false).read(0).failure,
               StartsWith("the image cannot be stored in a record"));
   const ImageSteps resized = image_steps({.images = StoredImages{.resize = 2}});
-  EXPECT_EQ(ImageReader(*source, resized, false).read(0).failure, "");
+  EXPECT_EQ(ImageReader(*source, resized, RecordContent::kImageRecord, false).read(0).failure, "");
 }
 
 }  // namespace

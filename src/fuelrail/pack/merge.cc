@@ -125,9 +125,14 @@ class MergedKeys {
 
 class Merger {
  public:
+  // `has_names`: whether the output's sidecar gets names of the records.
   Merger(Part& to, const std::vector<std::string>& sources, const JobOptions& options,
-         uint64_t total)
-      : to_(to), all_keys_(sources), warn_(options.warn), progress_(options.progress, total) {}
+         uint64_t total, bool has_names)
+      : to_(to),
+        all_keys_(sources),
+        warn_(options.warn),
+        progress_(options.progress, total),
+        has_names_(has_names) {}
 
   void add(const std::string& source, RecordStream& from) {
     const uint64_t first = to_.records();
@@ -138,6 +143,7 @@ class Merger {
       progress_.advance(to_.records(), to_.bytes());
       progress_.report_when_due();
     }
+    add_splits(from.splits(), first);
     SidecarWriter checked;
     from.finish(checked);
     add_known(source, *from.sidecar(), first == 0);
@@ -151,6 +157,7 @@ class Merger {
   }
 
   void finish() {
+    to_.set_splits(splits_);
     progress_.report();
     if (labels_) to_.sidecar().set_labels(*labels_);
     if (!classes_.empty()) to_.sidecar().set_classes(classes_);
@@ -162,14 +169,33 @@ class Merger {
     const bool on = !record.id && number_on_from_ > 0;
     const uint64_t key = on ? number_on_from_ + i : record.key.value_or(record.id.value_or(i));
     to_.append(record.payload, record.crc, key, record.id);
+    if (has_names_) to_.sidecar().add_name(name_of(*from.sidecar(), i), true);
     all_keys_.add(key, on);
+  }
+
+  static std::string name_of(const Sidecar& sidecar, uint64_t i) {
+    std::vector<std::byte> name;
+    if (sidecar.has_names()) sidecar.append_name(i, name);
+    return std::string(as_text(name));
+  }
+
+  // `first`: the number of the source's record 0 in the output.
+  void add_splits(std::vector<RecordSplit> splits, uint64_t first) {
+    for (RecordSplit& split : splits) {
+      const auto same = std::ranges::find(splits_, split.name, &RecordSplit::name);
+      RecordSplit& to = same != splits_.end()
+                            ? *same
+                            : splits_.emplace_back(RecordSplit{.name = split.name, .records = {}});
+      for (const uint64_t record : split.records) to.records.push_back(first + record);
+    }
   }
 
   void add_known(const std::string& source, const Sidecar& known, bool first) {
     for (const SidecarSection& section : known.sections()) {
-      if (!section.kept() || section.type() == kKeysSection || section.type() == kClassesSection) {
-        continue;
-      }
+      const uint32_t type = section.type();
+      const bool is_merged =
+          type == kKeysSection || type == kClassesSection || type == kNamesSection;
+      if (!section.kept() || is_merged) continue;
       throw UnsupportedError(
           "the sidecar has a section that cannot be merged",
           {.path = source,
@@ -207,6 +233,8 @@ class Merger {
   uint64_t number_on_from_ = 0;  // the new number of the source's record 0; 0 if keys are kept
   std::vector<std::string> classes_;
   std::optional<LabelSummary> labels_;
+  std::vector<RecordSplit> splits_;
+  const bool has_names_;
 };
 
 }  // namespace
@@ -217,11 +245,15 @@ PackResult::File merge(const std::vector<std::string>& sources, const std::strin
   if (!options.overwrite) refuse_existing(output);
   const OpenOptions opening{.warn = options.warn, .keep_going = options.keep_going};
   uint64_t total = 0;
+  bool has_names = false;  // that only the sidecars have
   for (const std::string& source : sources) {
-    total += open_stream(source, output, opening)->size();
+    const std::unique_ptr<RecordStream> stream = open_stream(source, output, opening);
+    total += stream->size();
+    const SidecarSection* const names = stream->sidecar()->section(kNamesSection);
+    has_names = has_names || (names != nullptr && names->kept());
   }
   Part part(output, total, options.overwrite);
-  Merger merger(part, sources, options, total);
+  Merger merger(part, sources, options, total, has_names);
   for (const std::string& source : sources) {
     merger.add(source, *open_stream(source, output, opening));
   }

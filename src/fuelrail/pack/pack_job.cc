@@ -8,6 +8,7 @@
 #include "fuelrail/base/cpu.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/json.h"
+#include "fuelrail/container/formats.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::pack {
@@ -35,7 +36,10 @@ PackedImage next_image(OrderedWork<PackedImage>& images, ProgressReporter& progr
 
 PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
                  const std::string& output, const PackOptions& options)
-    : source_(source), options_(options), steps_(image_steps(options)) {
+    : source_(source),
+      options_(options),
+      content_(format_for(FormatWork::kWrite, output).content),
+      steps_(image_steps(options)) {
   std::vector<PlannedPart> plan = plan_parts(source.size(), output, options);
   for (const PlannedPart& part : plan) total_ += part.images.size();
   allowed_ = options.max_errors.of(total_);
@@ -141,15 +145,17 @@ bool PackJob::resume_part(size_t number, const JournalContents& left) {
   }
   for (; planned.taken < images && done_ < left.items.size(); ++planned.taken, ++done_) {
     const JournalItem& item = left.items[done_];
+    const uint64_t image = planned.plan.images[planned.taken];
     if (item.framed_bytes == 0) {
       std::string reason = left.reasons.at(done_);
-      const uint64_t image = planned.plan.images[planned.taken];
       if (!planned.done && !still_fails(image, reason)) break;
       failures_.push_back({source_.path(image), std::move(reason)});
     } else if (planned.done) {
       ++planned.made.records;
-    } else if (!planned.part->adopt_image(item.framed_bytes, item.crc)) {
+    } else if (!planned.part->adopt_image(item.framed_bytes, item.crc, source_.id(image))) {
       break;
+    } else {
+      add_to_split(planned, image, planned.part->records() - 1);
     }
   }
   if (planned.part != nullptr) planned.part->end_adopting();
@@ -162,9 +168,13 @@ bool PackJob::resume_part(size_t number, const JournalContents& left) {
   return planned.taken == images;
 }
 
+std::shared_ptr<ImageReader> PackJob::make_reader() const {
+  return std::make_shared<ImageReader>(source_, steps_, content_, options_.first_label_only);
+}
+
 // The image may have been repaired, or its storage may be available again.
 bool PackJob::still_fails(uint64_t image, std::string& reason) const {
-  reason = ImageReader(source_, steps_, options_.first_label_only).read(image).failure;
+  reason = make_reader()->read(image).failure;
   return !reason.empty();
 }
 
@@ -190,8 +200,7 @@ void PackJob::write_all() {
   Images images(
       {.items = order.size(), .threads = options_.threads.value_or(default_threads())},
       [&]() -> Images::Worker {
-        auto reader = std::make_shared<ImageReader>(source_, steps_, options_.first_label_only);
-        return [&order, reader = std::move(reader)](uint64_t i) { return reader->read(order[i]); };
+        return [&order, reader = make_reader()](uint64_t i) { return reader->read(order[i]); };
       },
       [](const PackedImage& image) { return image.payload.size(); });
   ProgressReporter progress(options_.job.progress, total_);
@@ -239,7 +248,7 @@ void PackJob::compare_part(Planned& planned, uint32_t number, Images& images,
       progress.advance(done_, bytes_done_);
       progress.report_when_due();
     }
-    const FileIdentity identity = there.finish();
+    const FileIdentity identity = there.finish(planned.splits);
     planned.made = {planned.plan.uri, there.records(), identity.size_bytes, true};
     size_t failure = failures_before;
     for (const JournalItem& item : items) {
@@ -264,7 +273,8 @@ void PackJob::compare_image(Planned& planned, PackedImage packed, MadeAlready& t
   const std::string path = source_.path(planned.plan.images[planned.taken]);
   JournalItem item;
   if (packed.failure.empty()) {
-    item = {static_cast<uint32_t>(there.take(packed.payload, packed.crc, path)), packed.crc};
+    item = {static_cast<uint32_t>(there.take(packed, path)), packed.crc};
+    add_to_split(planned, planned.plan.images[planned.taken], there.records() - 1);
   } else {
     leave_out({path, packed.failure});
     if (left_out().too_many()) {
@@ -280,7 +290,8 @@ void PackJob::compare_image(Planned& planned, PackedImage packed, MadeAlready& t
 bool PackJob::write_image(Planned& planned, PackedImage packed) {
   if (packed.failure.empty()) {
     const uint64_t before = planned.part->bytes();
-    planned.part->append_image(packed.payload, packed.crc);
+    planned.part->append_image(packed.payload, packed.crc, packed.id);
+    add_to_split(planned, planned.plan.images[planned.taken], planned.part->records() - 1);
     journal_->add_record(planned.part->bytes() - before, packed.crc);
   } else {
     const std::string reason = packed.failure;
@@ -297,6 +308,16 @@ bool PackJob::write_image(Planned& planned, PackedImage packed) {
   planned.part->flush();
   journal_->flush();
   return true;
+}
+
+// Adds the image's record in the part to the image's split.
+void PackJob::add_to_split(Planned& planned, uint64_t image, uint64_t record) const {
+  for (const PackSource::Split& split : source_.splits()) {
+    if (image >= split.end) continue;
+    const bool is_open = !planned.splits.empty() && planned.splits.back().name == split.name;
+    if (!is_open) planned.splits.push_back({.name = split.name, .records = {}});
+    return planned.splits.back().records.push_back(record);
+  }
 }
 
 // Ends the job with its last failure, after checking the remaining images, so that the user can
@@ -354,6 +375,7 @@ void PackJob::commit(size_t begin, size_t end) {
     }
   };
   each([&](Planned& planned, uint32_t number) {
+    planned.part->set_splits(planned.splits);
     planned.part->finish_images(source_.classes());
     journal_->add_completed(number, planned.part->identity());
   });

@@ -41,6 +41,7 @@ class PackJob {
     bool done = false;             // the file has its final name
     bool is_there = false;         // a file that no journal attributes to this job exists
     uint64_t taken = 0;            // the part's images that were processed
+    std::vector<RecordSplit> splits{};
   };
   using Images = OrderedWork<PackedImage>;
   // Skipped images and their limit.
@@ -56,6 +57,7 @@ class PackJob {
   void resume();
   void replace_foreign();
   bool resume_part(size_t number, const JournalContents& left);
+  std::shared_ptr<ImageReader> make_reader() const;
   bool still_fails(uint64_t image, std::string& reason) const;
 
   void look_at_existing_parts();
@@ -67,6 +69,7 @@ class PackJob {
   void compare_image(Planned& planned, PackedImage packed, MadeAlready& there,
                      std::vector<JournalItem>& items);
   bool write_image(Planned& planned, PackedImage packed);
+  void add_to_split(Planned& planned, uint64_t image, uint64_t record) const;
   void leave_out(PackFailure failure);
   LeftOut left_out() const;
   [[noreturn]] void list_rest(const Planned& at, Images& images, ProgressReporter& progress);
@@ -80,6 +83,7 @@ class PackJob {
 
   const PackSource& source_;
   const PackOptions& options_;
+  const RecordContent content_;
   const ImageSteps steps_;
   std::vector<Planned> parts_;
   std::string report_uri_;

@@ -46,9 +46,33 @@ void check_positions(const PackOptions& options) {
   }
 }
 
-void check_images(const PackOptions& options) {
+// Checks the options that apply only to some formats.
+void check_stored(const StoredImages& images, const FileFormat& format) {
+  StoredImages::table().check(images);
+  if (format.content == RecordContent::kNestedFile) {
+    if (!images.quality) return;
+    refuse(fmt::format("`quality` does not apply to {} files", format.extension), "`crf`",
+           fmt::format("quality {}", *images.quality));
+  }
+  for (const auto& option : StoredStills::table().rows()) {
+    if (option.get(images.stills) == option.get({})) continue;
+    refuse(
+        fmt::format("`{}` does not apply to {} files", option.rule.name, format.extension),
+        fmt::format("an output whose name ends in {}", extensions_with(RecordContent::kNestedFile)),
+        shown(option.get(images.stills)));
+  }
+}
+
+void check_images(const PackOptions& options, const FileFormat& format) {
   if (const auto* stored = std::get_if<StoredImages>(&options.images)) {
-    return StoredImages::table().check(*stored);
+    return check_stored(*stored, format);
+  }
+  if (format.content == RecordContent::kNestedFile) {
+    throw UnsupportedError("im2rec and np2rec cannot write this format",
+                           {.expected = fmt::format("a name that ends in {}",
+                                                    extensions_with(RecordContent::kImageRecord)),
+                            .found = std::string(format.extension),
+                            .remedy = "Use fuelrail.pack ('fuelrail pack')"});
   }
   const auto& steps = std::get<ImageSteps>(options.images);
   check(steps);
@@ -68,7 +92,8 @@ const OptionTable<StoredImages>& StoredImages::table() {
                   "JPEG quality of encoded images, default 95; if given, every image is encoded.")
           .flag("verify_images", &StoredImages::verify_images, "check every image's header.")
           .flag("decode", &StoredImages::decode,
-                "decode every image before it is stored, to find damage beyond the header.");
+                "decode every image before it is stored, to find damage beyond the header.")
+          .part(&StoredImages::stills, StoredStills::table());
   return table;
 }
 
@@ -97,9 +122,9 @@ const OptionTable<PackOptions>& PackOptions::table() {
 }
 
 void check_pack_options(const std::string& output, const PackOptions& options) {
-  format_for(FormatWork::kWrite, output);
+  const FileFormat& format = format_for(FormatWork::kWrite, output);
   PackOptions::table().check(options);
-  check_images(options);
+  check_images(options, format);
   if (options.journal_interval_ms < 0) {
     refuse("`journal_interval_ms` is out of range", "0 or more",
            fmt::to_string(options.journal_interval_ms));

@@ -30,6 +30,10 @@ struct StoredImages {
   // that are encoded again are always decoded.
   bool decode = false;
 
+  // For formats whose records are nested files (RecordContent): every image is encoded, except one
+  // that is a nested file already and is not resized. `quality` does not apply.
+  StoredStills stills{};
+
   static const OptionTable<StoredImages>& table();
 };
 

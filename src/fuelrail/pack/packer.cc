@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/formats.h"
 #include "fuelrail/pack/pack_job.h"
 #include "fuelrail/pack/plan.h"
+#include "fuelrail/pack/source/joined_source.h"
 #include "fuelrail/pack/source/pack_source.h"
 
 namespace fuelrail::pack {
@@ -25,45 +28,104 @@ void warn_of_lost_labels(const PackSource& images, const std::string& source,
                   source, several, images.size()));
 }
 
+// Opens sources, and collects what cannot be read in them.
+class SourceOpener {
+ public:
+  // Lifetime: `options` outlive the object.
+  explicit SourceOpener(const PackOptions& options)
+      : options_(options),
+        may_leave_out_(options.max_errors.count > 0 || options.max_errors.fraction > 0) {}
+
+  std::unique_ptr<PackSource> open(const std::string& source,
+                                   const std::vector<std::string>& classes) {
+    const size_t before = unread_.size();
+    try {
+      auto images = open_pack_source(source, options_.root,
+                                     {.classes = classes,
+                                      .warn = options_.job.warn,
+                                      .keep_going = options_.job.keep_going,
+                                      .leave_out = [this](auto& e) { return leave_out(e); }},
+                                     {.label_width = options_.label_width,
+                                      .of_mxnet = options_.mxnet_list,
+                                      .classes = classes,
+                                      .leave_out = [this](auto& e) { return leave_out_line(e); },
+                                      .warn = options_.job.warn,
+                                      .keep_going = options_.job.keep_going});
+      warn_of_lost_labels(*images, source, options_);
+      return images;
+    } catch (Error& error) {
+      if (unread_.size() > before) {  // the source may have no readable entry
+        error.add({.found = fmt::format("unreadable folders or lines: {}; the first: {}",
+                                        unread_.size() - before, unread_[before].reason)});
+      }
+      throw;
+    }
+  }
+
+  std::vector<PackFailure> take_unread() { return std::move(unread_); }
+
+ private:
+  bool leave_out(const Error& error) {
+    unread_.push_back({error.detail().path, reason_of(error)});
+    return may_leave_out_;
+  }
+  bool leave_out_line(const Error& error) {  // the job fails after reading all lines
+    if (may_leave_out_ || unread_.size() < kMostFailuresListed) leave_out(error);
+    return true;
+  }
+
+  const PackOptions& options_;
+  bool may_leave_out_;
+  std::vector<PackFailure> unread_;
+};
+
+void check_outputs(const std::string& output, const PackOptions& options) {
+  check_pack_options(output, options);
+  if (options.job.overwrite || options.resume) return;
+  for (const std::string& uri : output_uris(output, options)) refuse_existing(uri);
+}
+
+// The names of the splits, as the file stores them.
+std::vector<std::string> checked_splits(const std::vector<SplitSource>& sources,
+                                        const std::string& output) {
+  const FileFormat& format = format_for(FormatWork::kWrite, output);
+  if (sources.empty()) throw InvalidArgumentError("there is no source", {.path = output});
+  std::vector<std::string> names;
+  for (const SplitSource& source : sources) {
+    if (source.split.empty()) {
+      throw InvalidArgumentError("one of several sources is not for a split",
+                                 {.path = source.uri, .expected = "the name of a split"});
+    }
+    check_track_and_split(output, {.split = source.split}, &format);
+    names.push_back(source.split == "val" ? "validation" : source.split);
+    if (std::ranges::count(names, names.back()) == 1) continue;
+    throw InvalidArgumentError("two sources are for the same split",
+                               {.path = output, .found = names.back()});
+  }
+  return names;
+}
+
 }  // namespace
 
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options) {
-  check_pack_options(output, options);
-  if (!options.job.overwrite && !options.resume) {
-    for (const std::string& uri : output_uris(output, options)) refuse_existing(uri);
+  check_outputs(output, options);
+  SourceOpener opener(options);
+  const std::unique_ptr<PackSource> images = opener.open(source, options.classes);
+  return PackJob(*images, opener.take_unread(), output, options).run();
+}
+
+PackResult pack(const std::vector<SplitSource>& sources, const std::string& output,
+                const PackOptions& options) {
+  check_outputs(output, options);
+  const std::vector<std::string> names = checked_splits(sources, output);
+  SourceOpener opener(options);
+  JoinedSource joined;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const std::vector<std::string> classes =
+        i == 0 || !options.classes.empty() ? options.classes : joined.classes();
+    joined.add(names[i], opener.open(sources[i].uri, classes));
   }
-  const bool may_leave_out = options.max_errors.count > 0 || options.max_errors.fraction > 0;
-  std::vector<PackFailure> unread;
-  const auto leave_out = [&](const Error& error) {
-    unread.push_back({error.detail().path, reason_of(error)});
-    return may_leave_out;
-  };
-  const auto leave_out_line = [&](const Error& error) {  // the job fails after reading all lines
-    if (may_leave_out || unread.size() < kMostFailuresListed) leave_out(error);
-    return true;
-  };
-  std::unique_ptr<PackSource> images;
-  try {
-    images = open_pack_source(source, options.root,
-                              {.classes = options.classes,
-                               .warn = options.job.warn,
-                               .keep_going = options.job.keep_going,
-                               .leave_out = leave_out},
-                              {.label_width = options.label_width,
-                               .of_mxnet = options.mxnet_list,
-                               .classes = options.classes,
-                               .leave_out = leave_out_line,
-                               .warn = options.job.warn,
-                               .keep_going = options.job.keep_going});
-  } catch (Error& error) {
-    if (!unread.empty()) {  // the source may have no readable entry
-      error.add({.found = fmt::format("unreadable folders or lines: {}; the first: {}",
-                                      unread.size(), unread.front().reason)});
-    }
-    throw;
-  }
-  warn_of_lost_labels(*images, source, options);
-  return PackJob(*images, std::move(unread), output, options).run();
+  return PackJob(joined, opener.take_unread(), output, options).run();
 }
 
 }  // namespace fuelrail::pack

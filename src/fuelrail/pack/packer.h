@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "fuelrail/pack/pack_options.h"
 #include "fuelrail/pack/pack_result.h"
@@ -58,5 +59,18 @@ namespace fuelrail::pack {
 // order, that the steps cannot process. MissingCodecError for the first image that needs
 // a codec which this machine lacks.
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options);
+
+// A source whose images become a split of the output.
+struct SplitSource {
+  std::string split;  // one of FileFormat::splits of the output's format
+  std::string uri;
+};
+
+// As above, for several sources: each becomes a split, and their images are packed in this order.
+// An image's id is its position among all of them. Unless `options.classes` is given, the class
+// names are those of the first source. Errors, besides those of `pack`: InvalidArgumentError for an
+// output whose format has no splits, for an unknown split, and for one that is given twice.
+PackResult pack(const std::vector<SplitSource>& sources, const std::string& output,
+                const PackOptions& options);
 
 }  // namespace fuelrail::pack

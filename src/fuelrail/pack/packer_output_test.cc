@@ -122,7 +122,7 @@ TEST_F(Packer, a_full_disk_is_one_clear_error_and_leaves_the_old_output) {
 
 TEST_F(Packer, an_output_that_cannot_be_is_refused) {
   EXPECT_THAT(refusal<InvalidArgumentError>(photos(), out("x.data")),
-              HasSubstr("ends in .rec or .ffr"));
+              HasSubstr("ends in .rec, .ffr or .bzna"));
   EXPECT_THAT(refusal<InvalidArgumentError>(photos(), out(".rec")), HasSubstr("ends in .rec"));
   EXPECT_NE(refusal<NotFoundError>(photos(), out("no/such/x.rec")), "");
   std::filesystem::create_directory(out("d.rec"));

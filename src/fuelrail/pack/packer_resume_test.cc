@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fuelrail/storage/local/local_file_system.h"
+#include "fuelrail/testing/bzna_file.h"
 #include "fuelrail/testing/faulty_file_system.h"
 #include "fuelrail/testing/forked.h"
 #include "fuelrail/testing/packer_rig.h"
@@ -44,9 +45,10 @@ class ResumedPacker : public Packer {
   struct Job {
     std::string output;  // a name in the output folder
     PackOptions options;
+    std::string source = "photos";
   };
 
-  // One file, parts that are named one by one, and parts that are named together, in both formats;
+  // One file, parts that are named one by one, and parts that are named together, in all formats;
   // two images are unreadable.
   static std::vector<Job> jobs() {
     return {
@@ -54,13 +56,21 @@ class ResumedPacker : public Packer {
         {"x.ffr", {.max_errors = {.count = 2}, .threads = 1}},
         {"x.rec", {.nsplit = 3, .max_errors = {.count = 2}, .threads = 2}},
         {"x.rec", {.split = {{"a", .6}, {"b", .4}}, .max_errors = {.count = 2}, .threads = 1}},
+        {"x.bzna", {.max_errors = {.count = 2}, .threads = 1}, "nested"},
     };
   }
 
   ResumedPacker() {
     write_file(photo("ant/2.jpg"), "no image");
     write_file(photo("bee/3.jpg"), "");
+    for (size_t i = 0; i < images_.size(); ++i) {  // images that `.bzna` stores without an encoder
+      const bzna::MadeRecord record{.input = std::string(3000 + i, 'x')};
+      write_file(directory_ / ("nested/a/" + std::to_string(i) + ".mp4"),
+                 i == 2 || i == 5 ? "no image" : record.bytes());
+    }
   }
+
+  std::string source_of(const Job& job) const { return directory_ / job.source; }
 
   void empty_out() const {
     for (const std::string& name : names_in(out())) std::filesystem::remove(out(name));
@@ -68,7 +78,7 @@ class ResumedPacker : public Packer {
 
   std::map<std::string, std::string> made_in_one_go(const Job& job) const {
     empty_out();
-    pack(photos(), out(job.output), job.options);
+    pack(source_of(job), out(job.output), job.options);
     return outputs();
   }
 
@@ -82,7 +92,7 @@ class ResumedPacker : public Packer {
              PackOptions options = job.options;
              options.resume = resume;
              options.journal_interval_ms = 0;
-             pack(photos(), out(job.output), options);
+             pack(source_of(job), out(job.output), options);
              return "packed";
            }) == "";
   }
@@ -96,7 +106,7 @@ class ResumedPacker : public Packer {
     options.failed = [&](const PackFailure&) {
       if (++images == 2) throw std::runtime_error("stopped at the second bad image");
     };
-    EXPECT_THROW(pack(photos(), out(job.output), options), std::runtime_error);
+    EXPECT_THROW(pack(source_of(job), out(job.output), options), std::runtime_error);
     EXPECT_THAT(names_in(out()),
                 ElementsAre(job.output + ".journal.partial", job.output + ".partial"));
   }
@@ -107,7 +117,7 @@ class ResumedPacker : public Packer {
     if (said != nullptr) {
       options.job.warn = [said](const std::string& text) { said->push_back(text); };
     }
-    return pack(photos(), out(job.output), options);
+    return pack(source_of(job), out(job.output), options);
   }
 };
 
@@ -121,7 +131,7 @@ TEST_F(ResumedPacker, a_kill_at_any_operation_leaves_what_can_be_gone_on_with) {
       const bool killed = killed_at(operation, job, false);
       if (!killed) break;
       for (const auto& [name, bytes] : outputs()) {
-        if (name.ends_with(".rec") || name.ends_with(".ffr")) {
+        if (name.ends_with(".rec") || name.ends_with(".ffr") || name.ends_with(".bzna")) {
           ASSERT_EQ(bytes, expected.at(name)) << name << " after operation " << operation;
         }
       }

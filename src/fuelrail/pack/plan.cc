@@ -8,6 +8,7 @@
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/hevc_library.h"
 #include "fuelrail/container/class_names.h"
 #include "fuelrail/container/formats.h"
 #include "fuelrail/container/subset.h"
@@ -57,7 +58,8 @@ ImageSteps image_steps(const PackOptions& options) {
   const auto& stored = std::get<StoredImages>(options.images);
   ImageSteps steps{.shorter_side = stored.resize.value_or(0),
                    .rule = ResizeRule::kShrink,
-                   .quality = stored.quality};
+                   .quality = stored.quality,
+                   .stills = stored.stills};
   if (!stored.quality) {
     steps.keep = stored.resize ? ImageSteps::Keep::kSmallJpegs : ImageSteps::Keep::kAll;
     steps.verify = stored.decode          ? ImageSteps::Verify::kPixels
@@ -114,6 +116,11 @@ std::string describe_job(const PackSource& source, const std::vector<PlannedPart
       steps.center_crop, steps.shorter_side, steps.resize.height, steps.resize.width,
       static_cast<int>(steps.rule), static_cast<int>(steps.encoding), steps.quality.value_or(-1),
       steps.seed);
+  if (format_for(FormatWork::kWrite, plan.front().uri).content == RecordContent::kNestedFile) {
+    text += fmt::format("crf {} preset {} chroma {} thumb {} by {}\n", steps.stills.hevc.crf,
+                        steps.stills.hevc.preset, steps.stills.hevc.chroma, steps.stills.thumb,
+                        describe_hevc_library());
+  }
   text += fmt::format("stages {} {}\n", steps.stages.size(), steps.stages_name);
   text += fmt::format("first label {}\n", options.first_label_only);
   for (const PlannedPart& part : plan) {
@@ -123,6 +130,9 @@ std::string describe_job(const PackSource& source, const std::vector<PlannedPart
     }
     text +=
         fmt::format("part {} images {} crc {:08x}\n", base_name(part.uri), part.images.size(), crc);
+  }
+  for (const PackSource::Split& split : source.splits()) {
+    text += fmt::format("split {} to {}\n", split.name, split.end);
   }
   for (const std::string& name : source.classes()) text += fmt::format("class {}\n", name);
   return text;

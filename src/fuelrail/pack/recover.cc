@@ -46,8 +46,29 @@ class Recoverer {
     }
     uint64_t key = record.key.value_or(record.id.value_or(number));
     if (from_.key) key = from_.key(extent.offset, key);
+    new_numbers_.resize(i, kLost);
+    new_numbers_.push_back(to.records());
     to.append(record.payload, record.crc, key, record.id);
     return extent;
+  }
+
+  // The splits of the records that were copied.
+  std::vector<RecordSplit> splits() {
+    new_numbers_.resize(from_.file->size(), kLost);
+    std::vector<RecordSplit> splits;
+    try {
+      splits = from_.file->splits();
+    } catch (const CorruptError& error) {
+      lost_splits(error);
+    } catch (const TruncatedError& error) {
+      lost_splits(error);
+    }
+    for (RecordSplit& split : splits) {
+      for (uint64_t& record : split.records) record = new_numbers_[record];
+      std::erase(split.records, kLost);
+    }
+    std::erase_if(splits, [](const RecordSplit& split) { return split.records.empty(); });
+    return splits;
   }
 
   // Adds the sidecar's sections in the same order as packing.
@@ -58,6 +79,15 @@ class Recoverer {
   }
 
  private:
+  static constexpr uint64_t kLost = UINT64_MAX;
+
+  void lost_splits(const Error& error) const {
+    if (!from_.records_before) return;  // reported with the file's tables
+    lost_({.path = from_.file->uri(),
+           .offset = error.detail().offset.value_or(0),
+           .reason = "the splits of the file cannot be read: " + error.failure()});
+  }
+
   // The record's number in the undamaged file.
   uint64_t number_of(uint64_t i, const Extent& extent) {
     if (!from_.own || !from_.own->has_table()) return i;
@@ -71,6 +101,7 @@ class Recoverer {
   BlockReader reader_;
   std::vector<std::byte> storage_;
   uint64_t number_ = 0;
+  std::vector<uint64_t> new_numbers_;  // of the records in the output, or kLost
 };
 
 }  // namespace
@@ -112,6 +143,7 @@ Recovery recover(const std::string& source, const std::string& output, const Job
                        {.path = source, .remedy = "Restore the file, or pack it again"});
   }
   recoverer.finish(part.sidecar());
+  part.set_splits(recoverer.splits());
   progress->advance(bytes, part.bytes());
   progress->report();
   part.finish();

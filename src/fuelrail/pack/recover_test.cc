@@ -122,7 +122,7 @@ TEST_P(Recover, what_is_refused_leaves_nothing) {
   EXPECT_THAT(testing::refusal_of<InvalidArgumentError>([&] { recover(source(), source()); }),
               HasSubstr("the source and the output are the same file"));
   EXPECT_THAT(testing::refusal_of<InvalidArgumentError>([&] { recover(source(), out("good")); }),
-              HasSubstr("ends in .rec or .ffr"));
+              HasSubstr("ends in .rec, .ffr or .bzna"));
   EXPECT_THAT(testing::refusal_of<StateError>([&] {
                 recover(source(), output(),
                         {.progress = [](const PackProgress&) { return false; }});

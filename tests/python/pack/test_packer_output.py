@@ -67,6 +67,6 @@ def test_an_output_of_no_known_format_is_refused(
     folder: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     for name in ("out", "out.tar", ".rec", "out.ffr.frx"):
-        with pytest.raises(fr.InvalidArgumentError, match=r"ends in \.rec or \.ffr"):
+        with pytest.raises(fr.InvalidArgumentError, match=r"ends in \.rec, \.ffr or \.bzna"):
             fr.pack(folder, tmp_path / name)
     assert list(tmp_path.iterdir()) == []

@@ -15,10 +15,12 @@
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/bzna/file_scan.h"
+#include "fuelrail/container/bzna/file_writer.h"
 #include "fuelrail/container/bzna/outer_file.h"
 #include "fuelrail/container/bzna/still_table.h"
 #include "fuelrail/container/fingerprint.h"
 #include "fuelrail/container/subset.h"
+#include "fuelrail/mp4/nested_image.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::bzna {
@@ -49,51 +51,17 @@ Fingerprint fingerprint_of(const mp4::SampleTable& records) {
   return builder.result();
 }
 
-const ImageFormat* format_of(mp4::BoxType entry) {
-  if (entry == mp4::BoxType("hvc1") || entry == mp4::BoxType("hev1")) return &kHevcFormat;
-  if (entry == mp4::BoxType("avc1")) return &kH264Format;
-  return nullptr;
-}
-
-// The properties of the pictures that HEVCDecoderConfigurationRecord states (ISO/IEC 14496-15,
-// section 8.3.3.1): chroma_format_idc and bit_depth_luma_minus8.
-void read_hevc_properties(Bytes parameters, ImageCodec& codec) {
-  constexpr size_t kChromaAt = 16;
-  constexpr size_t kDepthAt = 17;
-  if (parameters.size() <= kDepthAt) return;
-  codec.channels = (static_cast<int>(parameters[kChromaAt]) & 3) == 0 ? 1 : 3;
-  codec.bits = 8 + (static_cast<int>(parameters[kDepthAt]) & 7);
-}
-
-constexpr size_t kMaxParameters = 64 * 1024;  // far above those of any encoder
-
 // A codec with the parameters that it refers to.
 struct OwnedCodec {
   std::vector<std::byte> parameters;
   ImageCodec codec;
 };
 
-// Errors: UnsupportedError; DecodeError.
+// Errors: those of codec_of.
 std::unique_ptr<const OwnedCodec> make_codec(mp4::BoxType entry, Size coded, Bytes parameters) {
-  const ImageFormat* const format = format_of(entry);
-  if (format == nullptr) {
-    throw UnsupportedError("the image's format is not supported",
-                           {.expected = "H.265 (hvc1, hev1) or H.264 (avc1)",
-                            .found = fmt::format("a sample entry '{}'", entry.text())});
-  }
-  if (parameters.size() > kMaxParameters) {
-    throw DecodeError("the parameters of the image's decoder are too long",
-                      {.expected = fmt::format("at most {} bytes", kMaxParameters),
-                       .found = fmt::to_string(parameters.size())});
-  }
-  if (parameters.empty()) {
-    throw DecodeError("the record does not have the parameters of the image's decoder",
-                      {.expected = "a box hvcC or avcC"});
-  }
   auto owned = std::make_unique<OwnedCodec>();
   owned->parameters.assign(parameters.begin(), parameters.end());
-  owned->codec = {.format = format, .coded = coded, .parameters = owned->parameters};
-  if (format == &kHevcFormat) read_hevc_properties(parameters, owned->codec);
+  owned->codec = mp4::codec_of(entry, coded, owned->parameters);
   return owned;
 }
 
@@ -191,6 +159,8 @@ class OpenedBzna final : public RecordFile {
     return framed;
   }
 
+  std::vector<RecordSplit> splits() const override { return stored_splits(*source(), table_); }
+
   std::optional<uint32_t> payload_crc(uint64_t i) const override {
     return sidecar().has_checksums() ? std::optional(sidecar().payload_crc(i)) : std::nullopt;
   }
@@ -263,17 +233,9 @@ class OpenedBzna final : public RecordFile {
   }
 
   static void fill_image(Bytes bitstream, const ImageCodec& codec, Size visible, Sample& out) {
-    if (bitstream.empty()) throw DecodeError("the record's image has no bytes");
-    if (visible.height > codec.coded.height || visible.width > codec.coded.width) {
-      throw DecodeError("the visible part of the image is larger than the coded picture",
-                        {.expected = fmt::format("at most {} x {} (height x width)",
-                                                 codec.coded.height, codec.coded.width),
-                         .found = fmt::format("{} x {}", visible.height, visible.width)});
-    }
     FieldValue& image = out.fields[kImageField];
-    set(image, bitstream);
-    image.codec = &codec;
-    image.visible = visible;
+    static_cast<EncodedImage&>(image) = mp4::image_of(bitstream, codec, visible);
+    image.shape.clear();
   }
 
   [[noreturn]] void throw_no_track(const mp4::NestedFile& nested) const {
@@ -419,8 +381,16 @@ constexpr FileFormat kFormat{
           return std::vector{mp4::kThumbTrack, mp4::kInputTrack};
         },
     .splits = split_names,
+    .max_payload_bytes = kDefaultMaxRecordBytes,
+    .content = RecordContent::kNestedFile,
     .open = open_split,
     .sidecar_recipe = sidecar_recipe,
+    .make_writer = [](const RecordFileSinks& sinks, uint64_t) { return make_writer(sinks); },
+    .open_stream =
+        [](const std::string& uri, uint64_t max_payload_bytes, const OpenOptions& options) {
+          return stream_of(open_whole(uri, options), max_payload_bytes);
+        },
+    .open_damaged = open_damaged,
 };
 
 }  // namespace fuelrail::bzna

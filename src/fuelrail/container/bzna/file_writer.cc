@@ -56,6 +56,7 @@ class Writer final : public RecordFileWriter {
   }
 
   uint64_t first_offset() const override { return head_.size(); }
+  void set_splits(std::vector<RecordSplit> splits) override { splits_ = std::move(splits); }
 
   void finish() override {
     const uint64_t labels_at = data_.position();
@@ -202,9 +203,27 @@ class Writer final : public RecordFileWriter {
       name.offset = [this, names_at](uint64_t i) { return names_at + name_begin(i); };
       tracks.push_back(std::move(name));
     }
+    const size_t of_all = tracks.size();
+    for (const RecordSplit& split : splits_) {
+      for (size_t i = 0; i < of_all; ++i) tracks.push_back(part_of(tracks[i], split));
+    }
     if (size() > 0 && film_entries_.size() <= kMaxFilmEntries) tracks.push_back(film_track());
     for (size_t i = 0; i < tracks.size(); ++i) tracks[i].id = static_cast<uint32_t>(i + 1);
     return tracks;
+  }
+
+  // A track of some of the samples of another.
+  static mp4::NewTrack part_of(const mp4::NewTrack& track, const RecordSplit& split) {
+    mp4::NewTrack part = track;
+    const auto chosen = [&records = split.records](const auto& of) {
+      return [of, &records](uint64_t i) { return of(records[i]); };
+    };
+    part.name = track_of(track.name, split.name);
+    part.samples = split.records.size();
+    part.duration = mp4::kTimescale * part.samples;
+    part.bytes = chosen(track.bytes);
+    part.offset = chosen(track.offset);
+    return part;
   }
 
   mp4::NewTrack film_track() const {
@@ -237,6 +256,7 @@ class Writer final : public RecordFileWriter {
   std::vector<std::string> film_entries_;
   Size film_size_{};
   StillTableWriter stills_;
+  std::vector<RecordSplit> splits_;
 };
 
 }  // namespace

@@ -192,15 +192,30 @@ RecordTable read_record_table(const Source& source) {
   return table;
 }
 
+std::string track_of(std::string_view track, std::string_view split) {
+  return fmt::format("{}_{}", track, split);
+}
+
 std::vector<std::string_view> split_names() { return {"train", "validation", "val", "test"}; }
+
+std::vector<RecordSplit> stored_splits(const Source& source, const RecordTable& table) {
+  mp4::Mp4Bytes file(source);
+  const std::vector<mp4::Track> tracks = read_outer_tracks(source, file);
+  std::vector<RecordSplit> splits;
+  for (const std::string_view split : split_names()) {
+    const mp4::Track* const track = mp4::find_track(tracks, track_of(mp4::kInputTrack, split));
+    if (track == nullptr) continue;
+    splits.push_back({std::string(split), records_of_track(file, *track, table.records)});
+  }
+  return splits;
+}
 
 std::vector<uint64_t> records_of_split(const Source& source, const RecordTable& table,
                                        std::string_view split) {
   if (split == "val") split = "validation";
   mp4::Mp4Bytes file(source);
   const std::vector<mp4::Track> tracks = read_outer_tracks(source, file);
-  const std::string name = fmt::format("{}_{}", mp4::kInputTrack, split);
-  if (const mp4::Track* track = mp4::find_track(tracks, name)) {
+  if (const auto* track = mp4::find_track(tracks, track_of(mp4::kInputTrack, split))) {
     return records_of_track(file, *track, table.records);
   }
   return records_of_imagenet(source.uri(), table.size(), split);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fuelrail/container/record_split.h"
 #include "fuelrail/mp4/movie.h"
 #include "fuelrail/storage/source.h"
 
@@ -31,6 +32,13 @@ struct RecordTable {
 // description of it; CorruptError for tables that contradict each other or the file; those of the
 // source.
 RecordTable read_record_table(const Source& source);
+
+// The name of a split's own track: "bzna_input_train".
+std::string track_of(std::string_view track, std::string_view split);
+
+// The splits that have a track of their own, such as `bzna_input_train`. Errors: as for
+// records_of_split.
+std::vector<RecordSplit> stored_splits(const Source& source, const RecordTable& table);
 
 // The names of a dataset's parts: "train", "validation", "val" (the same) and "test".
 std::vector<std::string_view> split_names();

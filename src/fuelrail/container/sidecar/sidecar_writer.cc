@@ -19,7 +19,7 @@ namespace {
 // would be a duplicate or out of date.
 bool is_made_anew(uint32_t type) {
   return type == kMetaSection || type == kRecordsSection || type == kChecksumsSection ||
-         type == kLabelsSection || type == kNamesSection;
+         type == kLabelsSection;
 }
 
 }  // namespace
@@ -69,7 +69,8 @@ void SidecarWriter::add_length(uint64_t length, std::optional<uint32_t> payload_
   fingerprint_.add(length);
 }
 
-void SidecarWriter::add_name(std::string_view name) {
+void SidecarWriter::add_name(std::string_view name, bool kept) {
+  names_are_kept_ = kept;
   names_ += name;
   append_le(name_ends_, uint64_t{names_.size()});
 }
@@ -114,7 +115,8 @@ void SidecarWriter::add_section(uint32_t type, Bytes data, bool kept) {
 void SidecarWriter::keep_sections_of(const Sidecar& old, uint32_t left_out) {
   for (const SidecarSection& section : old.sections()) {
     const bool here = std::any_of(sections_.begin(), sections_.end(),
-                                  [&](const Section& s) { return s.type == section.type(); });
+                                  [&](const Section& s) { return s.type == section.type(); }) ||
+                      (section.type() == kNamesSection && !name_ends_.empty());
     if (section.kept() && !here && section.type() != left_out && !is_made_anew(section.type())) {
       add_section(section.type(), section.all(), true);
     }
@@ -194,7 +196,7 @@ void SidecarWriter::write_to(const FileIdentity& identity, Sink& sink) const {
   }
   if (has_table_) stored.emplace_back(kRecordsSection, false, table_);
   if (has_checksums()) stored.emplace_back(kChecksumsSection, false, checksums_);
-  if (!names.empty()) stored.emplace_back(kNamesSection, false, names);
+  if (!names.empty()) stored.emplace_back(kNamesSection, names_are_kept_, names);
 
   const uint64_t begin = sink.position();
   const auto pad_to = [&](uint64_t multiple) {

@@ -54,7 +54,9 @@ class SidecarWriter {
   void set_classes(const std::vector<std::string>& classes);  // Empty: writes no section.
   void set_labels(LabelSummary labels);  // Default: the records are not images with labels.
   void set_keys(std::span<const uint64_t> keys);  // Requires: one per record.
-  void add_name(std::string_view name);  // of the next record. Requires: called for all, or none.
+  // Of the next record. `kept`: the record does not have it, so it cannot be rebuilt. Requires:
+  // called for all records with the same `kept`, or for none.
+  void add_name(std::string_view name, bool kept = false);
 
   // Adds another section. `kept`: it cannot be rebuilt, so `keep_sections_of` copies it to a new
   // sidecar. Requires: no other section has this type.
@@ -82,6 +84,7 @@ class SidecarWriter {
   std::vector<std::byte> checksums_;
   std::vector<std::byte> name_ends_;
   std::string names_;
+  bool names_are_kept_ = false;
   FingerprintBuilder fingerprint_;
   bool has_table_ = true;
   bool all_have_checksums_ = true;

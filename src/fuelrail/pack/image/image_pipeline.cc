@@ -105,11 +105,11 @@ struct ImagePipeline::Impl {
     const ImageInfo info = probe(encoded);
     const ConstImageView image = decode(encoded, info);
     if (keeps_bytes(info) && encoded.stands_alone()) return encoded.bytes;
-    return finish(steps.color == ColorMode::kUnchanged ? image : upright(image, info), place, true);
+    return encode(change(upright(image, info), place, true));
   }
 
   // `own`: a few bytes after the image may be read, as transforms require.
-  Bytes finish(ConstImageView image, uint64_t place, bool own) {
+  ConstImageView change(ConstImageView image, uint64_t place, bool own) {
     if (steps.center_crop) image = middle_square(image);
     if (resizes(image.size())) {
       image = resize(image, place);
@@ -120,8 +120,7 @@ struct ImagePipeline::Impl {
       image = run_stage(i, image, own, random);
       own = std::holds_alternative<Transforms>(steps.stages[i]);
     }
-    encode(image);
-    return encoded_;
+    return image;
   }
 
   bool keeps_bytes(const ImageInfo& info) const {
@@ -140,7 +139,7 @@ struct ImagePipeline::Impl {
   }
 
   ConstImageView upright(ConstImageView image, const ImageInfo& info) {
-    if (info.orientation == 1) return image;
+    if (steps.color == ColorMode::kUnchanged || info.orientation == 1) return image;
     const ImageView to = turned.resize(info.oriented(), 0, image.channels);
     turn_upright(image, info.orientation, to);
     return to;
@@ -175,10 +174,11 @@ struct ImagePipeline::Impl {
     return {mine.pixels.pixels.data(), size.height, size.width, channels, size.width * channels};
   }
 
-  void encode(ConstImageView image) {
+  Bytes encode(ConstImageView image) {
     if (steps.encoding == ImageEncoding::kPng) {
-      return encode_png(image, std::min(steps.quality.value_or(kHighestPngLevel), kHighestPngLevel),
-                        encoded_);
+      encode_png(image, std::min(steps.quality.value_or(kHighestPngLevel), kHighestPngLevel),
+                 encoded_);
+      return encoded_;
     }
     if (image.channels == 4) {
       throw StepsError(
@@ -188,6 +188,7 @@ struct ImagePipeline::Impl {
                                 .remedy = "Encode as .png, or drop alpha (color=1, --color 1)"}));
     }
     encode_jpeg(image, steps.quality.value_or(kDefaultJpegQuality), encoded_);
+    return encoded_;
   }
 
   // The result of one stage, valid until the stage processes the next image.
@@ -226,7 +227,15 @@ Bytes ImagePipeline::prepare(const EncodedImage& encoded, uint64_t place) {
   return impl_->prepare(encoded, place);
 }
 Bytes ImagePipeline::prepare(ConstImageView pixels, uint64_t place) {
-  return impl_->finish(pixels, place, false);
+  return impl_->encode(impl_->change(pixels, place, false));
+}
+
+ConstImageView ImagePipeline::pixels(const EncodedImage& encoded, uint64_t place) {
+  const ImageInfo info = probe(encoded);
+  return impl_->change(impl_->upright(impl_->decode(encoded, info), info), place, true);
+}
+ConstImageView ImagePipeline::pixels(ConstImageView pixels, uint64_t place) {
+  return impl_->change(pixels, place, false);
 }
 
 }  // namespace fuelrail::pack

@@ -3,16 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/pack/image/image_pipeline.h"
+#include "fuelrail/pack/image/record_maker.h"
 #include "fuelrail/pack/source/pack_source.h"
 
 namespace fuelrail::pack {
 
 struct PackedImage {
+  uint64_t id = 0;
   std::vector<std::byte> payload;
   uint32_t crc = 0;
   std::string failure;  // the reason for a missing payload; empty on success
@@ -21,17 +23,13 @@ struct PackedImage {
 // The error's message without its path and record, because the report stores the path separately.
 std::string reason_of(const Error& error);
 
-// Writes an image record with these encoded bytes to `out.payload`, and its checksum to `out.crc`.
-// Requires: `out.payload` is empty. Errors: UnsupportedError for an image that is too long for a
-// record.
-void fill_payload(const SourceImage& image, Bytes encoded, PackedImage& out);
-
 // Threads: one reader for each thread; it keeps its working memory between calls.
 class ImageReader {
  public:
   // `first_label_only`: as in PackOptions. Requires: check(steps) has passed. Lifetime: `source`
   // and `steps` outlive the reader.
-  ImageReader(const PackSource& source, const ImageSteps& steps, bool first_label_only);
+  ImageReader(const PackSource& source, const ImageSteps& steps, RecordContent content,
+              bool first_label_only);
 
   // Reads and prepares image i. An error that affects only this image is not thrown but returned in
   // PackedImage::failure. Requires: i < source.size(). Errors, which name the image's path:
@@ -41,7 +39,7 @@ class ImageReader {
  private:
   const PackSource& source_;
   bool first_label_only_;
-  ImagePipeline pipeline_;
+  std::unique_ptr<RecordMaker> maker_;
   SourceImage image_;
 };
 

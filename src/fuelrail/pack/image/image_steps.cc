@@ -33,7 +33,33 @@ void check_stage(const ImageStage& stage) {
               "Normalize(mean, std)], or mean_r, std_r and so on of ImageRecordIter");
 }
 
+std::vector<std::pair<std::string, std::string>> presets() {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const std::string& name : hevc_presets()) values.emplace_back(name, name);
+  return values;
+}
+
 }  // namespace
+
+const OptionTable<StoredStills>& StoredStills::table() {
+  static const auto table =
+      OptionTable<StoredStills>()
+          .number(
+              "crf", [](auto& o) -> auto& { return o.hevc.crf; }, 0.0, 51.0,
+              "H.265: x265's constant rate factor. Smaller numbers give better and larger "
+              "images.")
+          .choice(
+              "preset", [](auto& o) -> auto& { return o.hevc.preset; }, presets(),
+              "H.265: x265's preset. Slower presets give smaller files.")
+          .any(option::numbers_rule("chroma", {420, 444},
+                                    "H.265: 420 stores colours in half the width and height, "
+                                    "444 in full size."),
+               [](auto& o) -> auto& { return o.hevc.chroma; })
+          .flag("thumb", &StoredStills::thumb,
+                "H.265: also store each image reduced to at most 512 x 512, which loaders read "
+                "by default.");
+  return table;
+}
 
 const OptionTable<ImageSteps>& ImageSteps::table() {
   using Steps = ImageSteps;

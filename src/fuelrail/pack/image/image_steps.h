@@ -14,6 +14,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/image_view.h"
 #include "fuelrail/base/option.h"
+#include "fuelrail/encode/hevc_encoder.h"
 #include "fuelrail/transform/transform.h"
 
 namespace fuelrail::pack {
@@ -71,6 +72,14 @@ class StepsError : public InvalidArgumentError {
 // numbers depend on the seed, the index of the stage, and the place of the image in its source.
 using ImageStage = std::variant<Transforms, PixelFunction>;
 
+// How nested files (RecordContent) store an image.
+struct StoredStills {
+  HevcSettings hevc{};
+  bool thumb = true;  // also store the image reduced to at most 512 x 512
+
+  static const OptionTable<StoredStills>& table();
+};
+
 struct ImageSteps {
   // Which images skip all steps and keep their bytes.
   enum class Keep : uint8_t {
@@ -97,10 +106,13 @@ struct ImageSteps {
   // as in OpenCV.
   std::optional<int> quality{};
 
+  // Instead of `encoding` and `quality`, for formats whose records are nested files.
+  StoredStills stills{};
+
   uint64_t seed = 0;
 
   // The options, under MXNet's names. Not in the table: `verify`, `resize`, the value kShrink of
-  // `rule`, and the stages.
+  // `rule`, the stages and `stills`.
   static const OptionTable<ImageSteps>& table();
 };
 

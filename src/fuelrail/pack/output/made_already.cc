@@ -8,7 +8,6 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/class_names.h"
 #include "fuelrail/container/formats.h"
-#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/sidecar/sidecar_store.h"
 #include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuelrail/pack/output/part.h"
@@ -51,7 +50,7 @@ MadeAlready::MadeAlready(std::string uri, const std::vector<std::string>& classe
   }
 }
 
-uint64_t MadeAlready::take(Bytes payload, uint32_t crc, const std::string& path) {
+uint64_t MadeAlready::take(const PackedImage& image, const std::string& path) {
   const auto unlike = [&] {
     refuse(fmt::format("record {}, which differs from the record that the job makes from {}",
                        taken_, path));
@@ -60,15 +59,18 @@ uint64_t MadeAlready::take(Bytes payload, uint32_t crc, const std::string& path)
     refuse(fmt::format("no record from {}", path));
   }
   const StreamedRecord there = read_of(*this, [&] { return stream_->read(taken_); });
-  if (there.crc != crc || !std::ranges::equal(there.payload, payload)) unlike();
-  if (there.key && *there.key != parse_image_record(payload).id) unlike();
+  if (there.crc != image.crc || !std::ranges::equal(there.payload, image.payload)) unlike();
+  if (there.key && *there.key != image.id) unlike();
   ++taken_;
   return there.framed_bytes;
 }
 
-FileIdentity MadeAlready::finish() {
+FileIdentity MadeAlready::finish(const std::vector<RecordSplit>& splits) {
   if (taken_ < stream_->size()) {
     refuse(fmt::format("more records than the job makes ({}, not {})", stream_->size(), taken_));
+  }
+  if (read_of(*this, [&] { return stream_->splits(); }) != splits) {
+    refuse("other splits than those of the job");
   }
   read_of(*this, [&] {
     SidecarWriter checked;

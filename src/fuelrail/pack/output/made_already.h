@@ -10,6 +10,7 @@
 #include "fuelrail/base/listener.h"
 #include "fuelrail/container/record_stream.h"
 #include "fuelrail/container/sidecar/sidecar.h"
+#include "fuelrail/pack/image/image_reader.h"
 
 namespace fuelrail::pack {
 
@@ -21,12 +22,13 @@ class MadeAlready {
   MadeAlready(std::string uri, const std::vector<std::string>& classes,
               const KeepGoing& keep_going);
 
-  // Compares the next record with this payload, whose checksum is `crc`. Errors name `path`, the
-  // image's path. Returns: the number of bytes that the record takes in the file.
-  uint64_t take(Bytes payload, uint32_t crc, const std::string& path);
+  // Compares the next record with the one that the job makes of the image at `path`. Errors name
+  // the path. Returns: the number of bytes that the record takes in the file.
+  uint64_t take(const PackedImage& image, const std::string& path);
 
-  // Checks that all records have been compared. Returns: the file's identity.
-  FileIdentity finish();
+  // Checks that all records have been compared, and that the file has these splits. Returns: the
+  // file's identity.
+  FileIdentity finish(const std::vector<RecordSplit>& splits);
 
   uint64_t records() const { return taken_; }
 

@@ -114,16 +114,15 @@ void refuse_existing(const std::string& uri) {
 }
 
 Part::Part(std::string uri, uint64_t expected, bool overwrite, Begin begin)
-    : uri_(std::move(uri)), overwrite_(overwrite) {
-  const FileFormat& format = format_for(FormatWork::kWrite, uri_);
+    : uri_(std::move(uri)), format_(format_for(FormatWork::kWrite, uri_)), overwrite_(overwrite) {
   data_ = hold_alone(uri_);
   complete_names_alone(uri_);
   if (begin == Begin::kEmpty && data_->position() > 0) data_->truncate(0);
   data_->leave_partial(begin == Begin::kAsLeft);
-  if (!format.index_extension.empty()) index_ = create(index_uri_of(uri_, format));
+  if (!format_.index_extension.empty()) index_ = create(index_uri_of(uri_, format_));
   sidecar_ = create(sidecar_uri(uri_));
   records_writer_ = given_by_row(uri_, [&] {
-    return format.make_writer({*data_, index_.get(), sidecar_writer_}, expected);
+    return format_.make_writer({*data_, index_.get(), sidecar_writer_}, expected);
   });
   adopted_ = records_writer_->first_offset();
 }
@@ -152,17 +151,16 @@ void Part::remove_companions() {
   }
 }
 
-bool Part::adopt_image(uint64_t framed_bytes, uint32_t crc) {
+bool Part::adopt_image(uint64_t framed_bytes, uint32_t crc, uint64_t id) {
   if (framed_bytes > data_->position() - adopted_) return false;
   framed_.resize(framed_bytes);
   data_->read_back(adopted_, framed_);
   const std::optional<Bytes> payload = naming(
       uri_, [&] { return records_writer_->payload_of(framed_); }, records_);
-  if (!payload || !has_image_prefix(*payload) || crc32(*payload) != crc) return false;
-  const ImageRecord image = parse_image_record(*payload);
+  if (!payload || crc32(*payload) != crc) return false;
   naming(
-      uri_, [&] { records_writer_->adopt(framed_bytes, *payload, crc, image.id); }, records_);
-  labels_.add(image.labels);
+      uri_, [&] { records_writer_->adopt(framed_bytes, *payload, crc, id); }, records_);
+  add_image(*payload, id);
   adopted_ += framed_bytes;
   ++records_;
   return true;
@@ -173,24 +171,42 @@ void Part::end_adopting() {
   if (data_->position() > adopted_) data_->truncate(adopted_);
 }
 
-void Part::append_image(Bytes payload, uint32_t crc) {
-  const ImageRecord image = parse_image_record(payload);
-  write(payload, crc, image.id);
-  labels_.add(image.labels);
+void Part::append_image(Bytes payload, uint32_t crc, uint64_t id) {
+  add_image(payload, id);
+  write(payload, crc, id);
+}
+
+// Adds what only the sidecar stores of an image: of an image record, a summary of the labels; of a
+// nested file, the id.
+void Part::add_image(Bytes payload, uint64_t id) {
+  if (format_.content == RecordContent::kNestedFile) return add_key(id, std::nullopt);
+  labels_.add(parse_image_record(payload).labels);
 }
 
 void Part::append(Bytes payload, uint32_t crc, uint64_t key, std::optional<uint64_t> id) {
-  if (index_ == nullptr) {
-    keys_.push_back(key);
-    keys_differ_ = keys_differ_ || key != id.value_or(records_);
-  }
+  add_key(key, id);
   write(payload, crc, key);
+}
+
+void Part::add_key(uint64_t key, std::optional<uint64_t> id) {
+  if (index_ != nullptr) return;
+  keys_.push_back(key);
+  keys_differ_ = keys_differ_ || key != id.value_or(records_);
 }
 
 void Part::write(Bytes payload, uint32_t crc, uint64_t key) {
   naming(
       uri_, [&] { records_writer_->append(payload, crc, key); }, records_);
   ++records_;
+}
+
+void Part::set_splits(std::vector<RecordSplit> splits) {
+  if (splits.empty()) return;
+  if (format_.splits == nullptr) {
+    throw UnsupportedError("files of this format cannot store splits",
+                           {.path = uri_, .found = "the split " + splits.front().name});
+  }
+  records_writer_->set_splits(std::move(splits));
 }
 
 void Part::finish() {
@@ -206,7 +222,9 @@ void Part::finish() {
 void Part::finish_images(const std::vector<std::string>& classes) {
   // build_sidecar adds the sections in the same order, so that a rebuilt sidecar has the same
   // bytes.
-  sidecar_writer_.set_labels(labels_.summary());
+  if (format_.content == RecordContent::kImageRecord) {
+    sidecar_writer_.set_labels(labels_.summary());
+  }
   if (!classes.empty()) sidecar_writer_.set_classes(classes);
   finish();
 }

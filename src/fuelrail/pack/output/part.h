@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/container/formats.h"
 #include "fuelrail/container/record_file_writer.h"
 #include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuelrail/storage/sink.h"
@@ -67,16 +68,16 @@ class Part {
   ~Part();
   Part& operator=(Part&&) = delete;
 
-  // Takes over the next image record in the file if it has `framed_bytes` bytes and its payload has
-  // the checksum `crc`. Returns: whether it does. Errors: IoError.
-  bool adopt_image(uint64_t framed_bytes, uint32_t crc);
+  // Takes over the next record in the file, that of the image `id`, if it has `framed_bytes` bytes
+  // and its payload has the checksum `crc`. Returns: whether it does. Errors: IoError.
+  bool adopt_image(uint64_t framed_bytes, uint32_t crc, uint64_t id);
   // Removes the bytes after the last record that was taken over. Call before the first record is
   // appended.
   void end_adopting();
 
-  // Appends an image record; its key is its id. Requires: `payload` begins with an image header;
-  // `crc` is its CRC-32. Errors: IoError.
-  void append_image(Bytes payload, uint32_t crc);
+  // Appends the record of the image `id`, which is also its key. Requires: `payload` has the
+  // content of the format's records (RecordContent); `crc` is its CRC-32. Errors: IoError.
+  void append_image(Bytes payload, uint32_t crc, uint64_t id);
   // Appends any record. `id`: the id in an image record; default: the record's number. If the
   // format has no index, this takes 8 bytes of memory for each record, and the sidecar stores the
   // keys if any key differs from its record's id. Errors: those of RecordFileWriter::append.
@@ -84,6 +85,10 @@ class Part {
 
   // The file's identity, as its sidecar stores it. Requires: `finish` has been called.
   const FileIdentity& identity() const { return identity_; }
+
+  // Sets the splits of the file, before `finish`. Errors: UnsupportedError if the format stores
+  // none.
+  void set_splits(std::vector<RecordSplit> splits);
 
   // For data that the records do not contain; add it before `finish`.
   SidecarWriter& sidecar() { return sidecar_writer_; }
@@ -115,11 +120,14 @@ class Part {
 
  private:
   void write(Bytes payload, uint32_t crc, uint64_t key);
+  void add_image(Bytes payload, uint64_t id);
+  void add_key(uint64_t key, std::optional<uint64_t> id);
   void leave_partials();
   bool data_has_its_name() const;
   void remove_companions();
 
   std::string uri_;
+  const FileFormat& format_;
   bool overwrite_;
   bool replaces_ = false;        // X.rec existed at begin_commit
   std::unique_ptr<Sink> data_;   // before the other sinks, because it is their lock

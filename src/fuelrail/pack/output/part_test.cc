@@ -30,7 +30,7 @@ void append_one(Part& part) {
   std::vector<std::byte> payload;
   const float label = 1;
   append_image_record(7, {&label, 1}, as_bytes("image"), payload);
-  part.append_image(payload, crc32(payload));
+  part.append_image(payload, crc32(payload), 7);
 }
 
 // A part of images that is complete but not committed.

@@ -1,10 +1,11 @@
 #include "fuelrail/pack/source/open_source.h"
 
+#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/formats.h"
 #include "fuelrail/container/image_record.h"
-#include "fuelrail/pack/image/image_reader.h"
-#include "fuelrail/pack/source/pack_source.h"
+#include "fuelrail/pack/image/record_maker.h"
+#include "fuelrail/pack/source/container_source.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::pack {
@@ -24,32 +25,47 @@ void throw_if_laid_out(const std::string& uri, const OpenOptions& options, const
   }
 }
 
-// The samples that a schema finds in a file, as image records; `pack` makes the same records from
-// the image files.
+// The samples of a file as image records. Of the samples that a schema finds in the file, `pack`
+// makes the same records from the image files.
 class ImagesStream final : public RecordStream {
  public:
   ImagesStream(const std::string& uri, uint64_t max_payload_bytes, const OpenOptions& options)
-      : RecordStream(uri, max_payload_bytes), source_(source_of_images(open_input(uri, options))) {}
+      : ImagesStream(uri, max_payload_bytes, open_input(uri, options)) {}
+  ImagesStream(const std::string& uri, uint64_t max_payload_bytes,
+               std::shared_ptr<const Container> images)
+      : RecordStream(uri, max_payload_bytes),
+        file_(std::dynamic_pointer_cast<const RecordFile>(images)),
+        source_(source_of_images(std::move(images))) {}
 
   uint64_t size() const override { return source_->size(); }
 
+  std::vector<RecordSplit> splits() const override {
+    return file_ == nullptr ? std::vector<RecordSplit>{} : file_->splits();
+  }
+
   StreamedRecord read_next(uint64_t i) override {
     source_->read(i, image_);
-    packed_.payload.clear();
-    fill_payload(image_, bytes_to_store(image_.encoded), packed_);
-    labels_.add(parse_image_record(packed_.payload).labels);
-    return {.payload = packed_.payload, .crc = packed_.crc, .id = image_.id};
+    make_image_record(image_, bytes_to_store(image_.encoded), payload_);
+    labels_.add(parse_image_record(payload_).labels);
+    if (file_ != nullptr) names_.push_back(image_.name);
+    return {.payload = payload_, .crc = crc32(payload_), .id = image_.id};
   }
 
   void finish(SidecarWriter& to) override {
     to.set_labels(labels_.summary());
     to.set_classes(source_->classes());
+    if (file_ == nullptr) return;
+    to.keep_sections_of(file_->sidecar(), kKeysSection);
+    if (std::ranges::all_of(names_, &std::string::empty)) return;
+    for (const std::string& name : names_) to.add_name(name, true);
   }
 
  private:
+  std::shared_ptr<const RecordFile> file_;  // null for samples of a schema
   std::unique_ptr<PackSource> source_;
+  std::vector<std::string> names_;
   SourceImage image_;
-  PackedImage packed_;
+  std::vector<std::byte> payload_;
   LabelTally labels_;
 };
 
@@ -74,7 +90,8 @@ std::unique_ptr<RecordStream> open_stream(const std::string& source, const std::
                                           const OpenOptions& options) {
   const uint64_t longest = format_for(FormatWork::kWrite, output).max_payload_bytes;
   const FileFormat& format = format_for(FormatWork::kCopy, source);
-  if (!options.schema.empty()) {
+  const RecordContent content = format_for(FormatWork::kWrite, output).content;
+  if (!options.schema.empty() || format.content != content) {
     return std::make_unique<ImagesStream>(source, longest, options);
   }
   return given_by_row(source, [&] { return format.open_stream(source, longest, options); });

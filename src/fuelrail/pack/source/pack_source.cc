@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/formats.h"
 #include "fuelrail/container/image_record.h"
+#include "fuelrail/pack/source/container_source.h"
 #include "fuelrail/pack/source/open_source.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -24,13 +24,6 @@ std::string what_can_be_packed(const ListRules& rules) {
       rules.of_mxnet ? ".lst" : ".lst, .csv or .tsv");
 }
 
-void check_length(uint64_t bytes) {
-  if (bytes <= kMaxImageRecordBytes) return;
-  throw UnsupportedError("the image is too long for a record",
-                         {.expected = fmt::format("at most {} bytes", kMaxImageRecordBytes),
-                          .found = fmt::to_string(bytes)});
-}
-
 // The remedy for a file in which a schema may find images.
 std::string remedy_for_schema(const std::string& uri) {
   const FileFormat* format = find_format(uri);
@@ -39,32 +32,6 @@ std::string remedy_for_schema(const std::string& uri) {
                      format->schema.meaning, format->schema.name, format->schema.name);
 }
 
-class FolderSource final : public PackSource {
- public:
-  explicit FolderSource(std::shared_ptr<const Container> folder)
-      : folder_(std::move(folder)),
-        image_(folder_->schema().index_of("image")),
-        label_(folder_->schema().index_of("label")) {}
-
-  uint64_t size() const override { return folder_->size(); }
-  const std::vector<std::string>& classes() const override { return folder_->classes(); }
-  std::string path(uint64_t i) const override { return folder_->place(i).path; }
-
-  void read(uint64_t i, SourceImage& out) const override {
-    check_length(folder_->extent(i).length);
-    read_sample(*folder_, i, out.storage, out.sample);
-    out.id = i;
-    out.encoded = out.sample.fields[image_];
-    const int64_t label = load_le<int64_t>(out.sample.fields[label_].bytes.data());
-    out.labels.assign(1, static_cast<float>(label));
-  }
-
- private:
-  std::shared_ptr<const Container> folder_;
-  size_t image_;
-  size_t label_;
-};
-
 class ListSource final : public PackSource {
  public:
   ListSource(ImageList images, std::string root)
@@ -72,6 +39,7 @@ class ListSource final : public PackSource {
 
   uint64_t size() const override { return images_.size(); }
   const std::vector<std::string>& classes() const override { return images_.classes(); }
+  uint64_t id(uint64_t i) const override { return images_.id(i); }
   std::string path(uint64_t i) const override { return listed_uri(images_.path(i), root_); }
   std::string description(uint64_t i) const override {
     return fmt::format("{} {} {}", images_.id(i), fmt::join(images_.labels(i), " "), path(i));
@@ -85,10 +53,11 @@ class ListSource final : public PackSource {
 
   void read(uint64_t i, SourceImage& out) const override {
     const std::shared_ptr<const Source> source = open_listed(i);
-    check_length(source->size_bytes());
+    check_image_length(source->size_bytes());
     out.storage.resize(source->size_bytes());
     source->read(0, out.storage);
     out.id = images_.id(i);
+    out.name = base_name(path(i));
     out.encoded = out.storage;
     const std::span<const float> labels = images_.labels(i);
     out.labels.assign(labels.begin(), labels.end());
@@ -151,8 +120,11 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
 
 }  // namespace
 
-std::unique_ptr<PackSource> source_of_images(std::shared_ptr<const Container> images) {
-  return std::make_unique<FolderSource>(std::move(images));
+void check_image_length(uint64_t bytes) {
+  if (bytes <= kMaxImageRecordBytes) return;
+  throw UnsupportedError("the image is too long for a record",
+                         {.expected = fmt::format("at most {} bytes", kMaxImageRecordBytes),
+                          .found = fmt::to_string(bytes)});
 }
 
 std::unique_ptr<PackSource> open_pack_source(const std::string& uri, const std::string& root,

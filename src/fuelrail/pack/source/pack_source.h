@@ -18,6 +18,7 @@ namespace fuelrail::pack {
 // One image as the source stores it. The object is reused for the next image, to keep its memory.
 struct SourceImage {
   uint64_t id = 0;
+  std::string name;  // of its file, without folders; empty: it has none
   std::vector<float> labels;
   EncodedImage encoded;     // a view into `storage`, `sample` or the source's memory
   ConstImageView pixels{};  // if its data is set, used instead of `encoded`
@@ -36,12 +37,26 @@ class PackSource {
   // The class names, by label; empty if the labels are numbers without class names.
   virtual const std::vector<std::string>& classes() const = 0;
 
+  // The id of image i. Requires: i < size(). Errors: as for `read`.
+  virtual uint64_t id(uint64_t i) const = 0;
+
   // The path of image i, for messages. Requires: i < size().
   virtual std::string path(uint64_t i) const = 0;
 
   // Everything that is known about image i without reading it. A resumed job compares these texts
   // to check that the source is the same.
   virtual std::string description(uint64_t i) const { return path(i); }
+
+  // A named part of the images: those from the end of the part before it to `end` (exclusive).
+  struct Split {
+    std::string name;
+    uint64_t end = 0;
+  };
+  // The splits that the output stores, in order; none, or all images are in one of them.
+  virtual const std::vector<Split>& splits() const {
+    static const std::vector<Split> kNone;
+    return kNone;
+  }
 
   // Number of images with more than one label.
   virtual uint64_t with_several_labels() const { return 0; }
@@ -52,9 +67,8 @@ class PackSource {
   virtual void read(uint64_t i, SourceImage& out) const = 0;
 };
 
-// Returns the samples of a container as a source; a sample's id is its index. Requires: the
-// container's schema is that of a folder of images (files/folder_scan.h).
-std::unique_ptr<PackSource> source_of_images(std::shared_ptr<const Container> images);
+// Errors: UnsupportedError for an image with more bytes than a record can have.
+void check_image_length(uint64_t bytes);
 
 // Opens the source of a packing job. A directory is opened with open_input; an image's id is its
 // index. A list is read with read_image_list under `rules`; its paths are relative to `root`.

@@ -1,0 +1,35 @@
+// Makes the payloads of records from images: what pack/image/image_pipeline.h does to their pixels,
+// and how a format stores the result.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fuelrail/container/formats.h"
+#include "fuelrail/pack/image/image_pipeline.h"
+#include "fuelrail/pack/source/pack_source.h"
+
+namespace fuelrail::pack {
+
+// Threads: one maker for each thread; it keeps its working memory between calls.
+class RecordMaker {
+ public:
+  virtual ~RecordMaker() = default;
+  RecordMaker& operator=(RecordMaker&&) = delete;
+
+  // Replaces `payload` with the record of the image, which is number `place` of its source. Errors:
+  // those of ImagePipeline; UnsupportedError for an image that is too long for a record, and for
+  // labels that the format cannot store.
+  virtual void make(const SourceImage& image, uint64_t place, std::vector<std::byte>& payload) = 0;
+};
+
+// Requires: check(steps) has passed. Lifetime: `steps` outlives the maker.
+std::unique_ptr<RecordMaker> make_record_maker(RecordContent content, const ImageSteps& steps);
+
+// Replaces `payload` with an image record with these encoded bytes. Errors: UnsupportedError for an
+// image that is too long for a record.
+void make_image_record(const SourceImage& image, Bytes encoded, std::vector<std::byte>& payload);
+
+}  // namespace fuelrail::pack

@@ -1,0 +1,316 @@
+// Packing to `.bzna`: what the records are, and the same guarantees as for `.rec`. Images that are
+// records already need no encoder; the others need the plugin for H.265.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "fuelrail/container/bzna/outer_file.h"
+#include "fuelrail/container/open.h"
+#include "fuelrail/container/record_file.h"
+#include "fuelrail/decode/decoder.h"
+#include "fuelrail/pack/convert.h"
+#include "fuelrail/pack/image/still_maker.h"
+#include "fuelrail/pack/merge.h"
+#include "fuelrail/pack/recover.h"
+#include "fuelrail/testing/bzna_file.h"
+#include "fuelrail/testing/golden_images.h"
+#include "fuelrail/testing/packer_rig.h"
+#include "fuelrail/testing/plugin_test.h"
+
+namespace fuelrail::pack {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(StillMaker, frames_are_rounded_up_and_thumbnails_down) {
+  EXPECT_EQ(frame_for({535, 600}), (Size{1024, 1024}));
+  EXPECT_EQ(frame_for({512, 1}), (Size{512, 512}));
+  EXPECT_EQ(thumbnail_of({535, 600}), (Size{456, 512}));
+  EXPECT_EQ(thumbnail_of({333, 500}), (Size{333, 500}));
+  EXPECT_EQ(thumbnail_of({5000, 1}), (Size{512, 1}));
+}
+
+// Two classes of MP4 files that are records of `.bzna` files.
+class NestedImages : public PhotographFolder {
+ protected:
+  NestedImages() {
+    for (int64_t i = 0; i < 5; ++i) {
+      const std::string name = "m" + std::to_string(i) + ".mp4";
+      records_.push_back({.input = "image " + std::to_string(i), .label = i / 3, .name = name});
+      write_file(photo((i < 3 ? "ant/" : "bee/") + name), records_.back().bytes());
+    }
+  }
+
+  std::shared_ptr<const RecordFile> opened(const std::string& name) const {
+    return std::dynamic_pointer_cast<const RecordFile>(
+        open_container(out(name), {.track = "bzna_input"}));
+  }
+
+  std::vector<bzna::MadeRecord> records_;
+};
+
+TEST_F(NestedImages, are_stored_unchanged) {
+  const PackResult result = pack(photos(), out("x.bzna"), {.threads = 2});
+  EXPECT_EQ(result.files.at(0).records, 5u);
+  EXPECT_THAT(names_in(out()), ElementsAre("x.bzna", "x.bzna.frx"));
+  const auto file = opened("x.bzna");
+  EXPECT_THAT(file->classes(), ElementsAre("ant", "bee"));
+  EXPECT_FALSE(file->sidecar().has_keys());
+  std::string all;
+  for (const bzna::MadeRecord& record : records_) all += record.bytes();
+  EXPECT_EQ(file_contents(out("x.bzna")).substr(40, all.size()), all);
+}
+
+TEST_F(NestedImages, get_the_label_and_the_name_of_their_source) {
+  write_file(directory_ / "x.lst", "70\t5\tphotos/ant/m0.mp4\n80\t7\tphotos/bee/m3.mp4\n");
+  std::filesystem::rename(photo("bee/m3.mp4"), photo("bee/other.mp4"));
+  write_file(directory_ / "x.lst", "70\t5\tphotos/ant/m0.mp4\n80\t7\tphotos/bee/other.mp4\n");
+  pack(directory_ / "x.lst", out("x.bzna"), {.images = StoredImages{.stills = {.thumb = false}}});
+  const std::string made = file_contents(out("x.bzna"));
+  EXPECT_THAT(made, HasSubstr(bzna::MadeRecord{
+                        .input = "image 3", .thumb = "", .label = 7, .name = "other.mp4"}
+                                  .bytes()));
+  const auto file = opened("x.bzna");
+  ASSERT_TRUE(file->sidecar().has_keys());
+  EXPECT_EQ(file->sidecar().key(1), 80u);
+}
+
+TEST_F(NestedImages, are_images_in_every_format_and_come_back_unchanged) {
+  pack(photos(), out("x.bzna"), {});
+  for (const char* const name : {"y.rec", "y.ffr"}) {
+    convert(out("x.bzna"), out(name));
+    const auto file = open_container(out(name));
+    Sample sample;
+    std::vector<std::byte> framed;
+    read_sample(*file, 3, framed, sample);
+    EXPECT_EQ(as_text(sample.fields[0].bytes), records_[3].bytes());
+    EXPECT_EQ(probe(sample.fields[0]).stored, (Size{535, 600}));
+    EXPECT_EQ(probe(sample.fields[0]).format, &kMp4Format);
+    convert(out(name), out("z.bzna"), {.overwrite = true});
+    EXPECT_EQ(file_contents(out("z.bzna")), file_contents(out("x.bzna")));
+    EXPECT_EQ(file_contents(out("z.bzna.frx")), file_contents(out("x.bzna.frx")));
+  }
+}
+
+TEST_F(NestedImages, names_stay_in_the_sidecars_of_other_formats) {
+  pack(photos(), out("x.bzna"), {.nsplit = 2});
+  convert(out("x.part000.bzna"), out("a.ffr"));
+  convert(out("a.ffr"), out("a.rec"));
+  convert(out("x.part001.bzna"), out("b.rec"));
+  merge({out("a.rec"), out("b.rec")}, out("c.rec"));
+  const auto file = std::dynamic_pointer_cast<const RecordFile>(open_container(out("c.rec")));
+  ASSERT_TRUE(file->sidecar().has_names());
+  std::vector<std::byte> name;
+  for (const uint64_t i : {0, 4}) file->sidecar().append_name(i, name);
+  EXPECT_EQ(as_text(name), "m0.mp4m4.mp4");
+}
+
+TEST_F(NestedImages, labels_that_the_other_format_cannot_store_are_refused) {
+  bzna::write_bzna(out("x.bzna"), {bzna::MadeRecord{.label = 16777217}.bytes()}, true);
+  EXPECT_THAT(testing::refusal_of<UnsupportedError>([&] { convert(out("x.bzna"), out("y.rec")); }),
+              HasSubstr("record 0: the label cannot be stored in an image record"));
+  write_file(directory_ / "x.lst", "0\t0.5\tphotos/ant/m0.mp4\n");
+  EXPECT_THAT(
+      testing::refusal_of<CorruptError>([&] { pack(directory_ / "x.lst", out("z.bzna"), {}); }),
+      HasSubstr("expected one whole number, found 0.5. Pack the images into a .rec or "
+                ".ffr file"));
+}
+
+TEST_F(NestedImages, of_parts_and_splits_are_those_of_one_job) {
+  const std::vector<SplitSource> sources{{"train", photos()}, {"val", photos()}};
+  pack(sources, out("x.bzna"), {});
+  pack(sources, out("y.bzna"), {.nsplit = 3});
+  merge({out("y.part000.bzna"), out("y.part001.bzna"), out("y.part002.bzna")}, out("z.bzna"));
+  EXPECT_EQ(file_contents(out("z.bzna")), file_contents(out("x.bzna")));
+  EXPECT_EQ(file_contents(out("z.bzna.frx")), file_contents(out("x.bzna.frx")));
+  recover(out("x.bzna"), out("r.bzna"), {}, {});
+  EXPECT_EQ(file_contents(out("r.bzna")), file_contents(out("x.bzna")));
+
+  std::vector<uint64_t> train(5), validation(5);
+  std::iota(train.begin(), train.end(), 0);
+  std::iota(validation.begin(), validation.end(), 5);
+  EXPECT_THAT(opened("x.bzna")->splits(),
+              ElementsAre(RecordSplit{"train", train}, RecordSplit{"validation", validation}));
+  const auto part = open_container(out("x.bzna"), {.split = "val"});
+  EXPECT_EQ(part->size(), 5u);
+  EXPECT_EQ(part->place(0).record, 5u);
+}
+
+TEST_F(NestedImages, an_existing_file_is_kept_if_it_is_the_same_with_its_splits) {
+  const std::vector<SplitSource> sources{{"train", photos()}, {"test", photos()}};
+  pack(sources, out("x.bzna"), {});
+  const auto before = outputs();
+  EXPECT_TRUE(pack(sources, out("x.bzna"), {.resume = true}).files.at(0).was_there);
+  EXPECT_EQ(outputs(), before);
+  const std::vector<SplitSource> others{{"train", photos()}, {"validation", photos()}};
+  EXPECT_THAT(testing::refusal_of<IoError>([&] { pack(others, out("x.bzna"), {.resume = true}); }),
+              HasSubstr("other splits"));
+  EXPECT_EQ(outputs(), before);
+}
+
+TEST_F(NestedImages, recovery_keeps_the_splits_of_what_is_left) {
+  const std::vector<SplitSource> sources{{"train", photos()}, {"test", photos()}};
+  pack(sources, out("x.bzna"), {});
+  const Extent lost = opened("x.bzna")->record_extent(1);
+  std::string bytes = file_contents(out("x.bzna"));
+  bytes[lost.offset + lost.length / 2] ^= 1;
+  write_file(out("x.bzna"), bytes);
+  uint64_t losses = 0;
+  recover(out("x.bzna"), out("r.bzna"), {}, [&](const Damage&) { ++losses; });
+  EXPECT_EQ(losses, 1u);
+  EXPECT_THAT(opened("r.bzna")->splits(), ElementsAre(RecordSplit{"train", {0, 1, 2, 3}},
+                                                      RecordSplit{"test", {4, 5, 6, 7, 8}}));
+}
+
+TEST_F(NestedImages, options_of_other_formats_are_refused) {
+  const auto refusal = [&](const std::string& output, const StoredImages& images) {
+    return testing::refusal_of<InvalidArgumentError>(
+        [&] { pack(photos(), out(output), {.images = images}); });
+  };
+  EXPECT_THAT(refusal("x.bzna", {.quality = 90}),
+              HasSubstr("`quality` does not apply to .bzna files: expected `crf`"));
+  EXPECT_THAT(refusal("x.rec", {.stills = {.hevc = {.crf = 20}}}),
+              HasSubstr("`crf` does not apply to .rec files: expected an output whose name ends "
+                        "in .bzna, found 20"));
+  EXPECT_THAT(refusal("x.bzna", {.stills = {.hevc = {.preset = "fastest"}}}), HasSubstr("preset"));
+  EXPECT_THAT(refusal("x.bzna", {.stills = {.hevc = {.chroma = 422}}}), HasSubstr("chroma"));
+  EXPECT_THAT(testing::refusal_of<UnsupportedError>(
+                  [&] { pack(photos(), out("x.bzna"), {.images = ImageSteps{}}); }),
+              HasSubstr("im2rec and np2rec cannot write this format: expected a name that ends in "
+                        ".rec or .ffr, found .bzna"));
+  const std::vector<SplitSource> sources{{"train", photos()}};
+  EXPECT_THAT(testing::refusal_of<InvalidArgumentError>([&] { pack(sources, out("x.rec"), {}); }),
+              HasSubstr("`split` can be given only for .bzna files"));
+  EXPECT_THAT(names_in(out()), IsEmpty());
+}
+
+TEST_F(NestedImages, an_mp4_file_of_another_kind_is_not_an_image) {
+  write_file(photo("ant/m1.mp4"), file_contents(photo("ant/m1.mp4")).substr(0, 60));
+  write_file(photo("ant/m2.mp4"), bzna::MadeRecord{.thumb = ""}.bytes());
+  std::string film = bzna::MadeRecord{.thumb = ""}.bytes();
+  for (size_t at = film.find("bzna_"); at != film.npos; at = film.find("bzna_")) film[at] = 'x';
+  write_file(photo("ant/m2.mp4"), film);
+  const PackResult result = pack(photos(), out("x.rec"), {.max_errors = {.count = 2}});
+  ASSERT_EQ(result.failures.size(), 2u);
+  EXPECT_THAT(result.failures[0].reason, HasSubstr("box"));
+  EXPECT_THAT(result.failures[1].reason, HasSubstr("the MP4 file is not an image"));
+}
+
+// --- Images that are encoded ---
+
+class EncodedStills : public testing::PluginTest {
+ protected:
+  static std::string out(const TemporaryDirectory& directory, const std::string& name) {
+    return directory / name;
+  }
+
+  // The pixels of record i, as RGB.
+  static std::string decoded(const Container& file, uint64_t i, Size* size) {
+    Sample sample;
+    std::vector<std::byte> framed;
+    read_sample(file, i, framed, sample);
+    const ImageInfo info = probe(sample.fields[0]);
+    *size = info.stored;
+    std::string pixels(static_cast<size_t>(info.stored.height * info.stored.width * 3), '\0');
+    decode_whole(*make_decoder(), sample.fields[0], info,
+                 {reinterpret_cast<uint8_t*>(pixels.data()), info.stored.height, info.stored.width,
+                  3, info.stored.width * 3});
+    return pixels;
+  }
+
+  static double psnr(const std::string& a, const std::string& b) {
+    double sum = 0;
+    for (size_t i = 0; i < a.size(); ++i) {
+      const double difference = static_cast<uint8_t>(a[i]) - static_cast<uint8_t>(b[i]);
+      sum += difference * difference;
+    }
+    return 10 * std::log10(255 * 255 * static_cast<double>(a.size()) / std::max(sum, 1e-9));
+  }
+};
+
+constexpr StoredImages kFine{
+    .stills = {.hevc = {.crf = 4, .preset = "ultrafast", .chroma = 444}, .thumb = false}};
+
+TEST_F(EncodedStills, images_of_every_kind_are_encoded_upright) {
+  const TemporaryDirectory directory;
+  std::vector<testing::GoldenImage> images;
+  for (const testing::GoldenImage& image : testing::golden_images()) {
+    const bool is_chosen = image.name.starts_with("cmyk") || image.name.starts_with("exif6") ||
+                           image.name.find("16") != std::string::npos ||
+                           image.name.starts_with("gr");
+    if (is_chosen && !image.name.ends_with(".tif")) images.push_back(image);
+  }
+  ASSERT_GT(images.size(), 8u);
+  std::string list;
+  for (const testing::GoldenImage& image : images) {
+    const std::string name = image.name + ".JPEG";  // whatever the format
+    write_file(directory / name, image.encoded);
+    list += "0\t0\t" + name + "\n";
+  }
+  write_file(directory / "x.lst", list);
+  pack(directory / "x.lst", directory / "x.bzna", {.images = kFine, .threads = 2});
+  const auto file = open_container(directory / "x.bzna", {.track = "bzna_input"});
+  for (uint64_t i = 0; i < images.size(); ++i) {
+    Size size;
+    const std::string pixels = decoded(*file, i, &size);
+    const std::string& expected = images[i].orientation == 1 ? images[i].rgb : images[i].upright;
+    ASSERT_EQ(pixels.size(), expected.size()) << images[i].name;
+    EXPECT_GT(psnr(pixels, expected), 38) << images[i].name;
+  }
+}
+
+TEST_F(EncodedStills, extreme_sizes_have_frames_and_thumbnails) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directories(directory / "photos/a");
+  write_file(directory / "photos/a/0.jpg", as_text(make_jpeg(1, 1, 1)));
+  write_file(directory / "photos/a/1.jpg", as_text(make_jpeg(1, 5000, 2)));
+  write_file(directory / "photos/a/2.jpg", as_text(make_jpeg(40, 520, 3)));
+  const PackOptions options{
+      .images = StoredImages{.stills = {.hevc = {.crf = 4, .preset = "ultrafast"}}}, .threads = 1};
+  pack(directory / "photos", directory / "x.bzna", options);
+  const auto thumbs = open_container(directory / "x.bzna");
+  const auto inputs = open_container(directory / "x.bzna", {.track = "bzna_input"});
+  for (const auto& [i, input, thumb] : {std::tuple(0, Size{1, 1}, Size{1, 1}),
+                                        {1, Size{1, 5000}, Size{1, 512}},
+                                        {2, Size{40, 520}, Size{39, 512}}}) {
+    Size size;
+    decoded(*inputs, static_cast<uint64_t>(i), &size);
+    EXPECT_EQ(size, input);
+    decoded(*thumbs, static_cast<uint64_t>(i), &size);
+    EXPECT_EQ(size, thumb);
+  }
+}
+
+TEST_F(EncodedStills, are_the_same_for_any_number_of_threads_and_after_a_conversion) {
+  const TemporaryDirectory directory;
+  for (int i = 0; i < 4; ++i) {
+    std::filesystem::create_directories(directory / "photos/a");
+    write_file(directory / ("photos/a/" + std::to_string(i) + ".jpg"),
+               as_text(make_jpeg(60 + i, 80, static_cast<uint64_t>(i))));
+  }
+  const StoredImages images{.stills = {.hevc = {.preset = "ultrafast"}}};
+  pack(directory / "photos", directory / "x.bzna", {.images = images, .threads = 1});
+  pack(directory / "photos", directory / "y.bzna", {.images = images, .threads = 3});
+  EXPECT_EQ(file_contents(directory / "x.bzna"), file_contents(directory / "y.bzna"));
+  EXPECT_EQ(file_contents(directory / "x.bzna.frx"), file_contents(directory / "y.bzna.frx"));
+
+  pack(directory / "photos", directory / "x.rec", {});
+  convert(directory / "x.rec", directory / "z.bzna", {}, {.stills = images.stills, .threads = 2});
+  const auto x = open_container(directory / "x.bzna"), z = open_container(directory / "z.bzna");
+  for (uint64_t i = 0; i < 4; ++i) {
+    Size size;
+    EXPECT_EQ(decoded(*x, i, &size), decoded(*z, i, &size));
+  }
+}
+
+}  // namespace
+}  // namespace fuelrail::pack
