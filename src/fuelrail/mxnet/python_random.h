@@ -1,15 +1,15 @@
 // The random numbers of CPython's `random` module, to reproduce the shuffles of Python programs.
 //
-// Source: M. Matsumoto and T. Nishimura's MT19937 with its initialisation by an array (2002/1/26),
-// and CPython's documented use of it (Lib/random.py, Modules/_randommodule.c). Frozen: CPython
-// keeps these numbers in all versions.
+// Source: CPython's use of MT19937 (Lib/random.py, Modules/_randommodule.c). Frozen: CPython keeps
+// these numbers in all versions.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+#include "fuelrail/base/mersenne_twister.h"
 
 namespace fuelrail::mxnet {
 
@@ -35,15 +35,7 @@ class PythonRandom {
   }
 
  private:
-  static constexpr size_t kWords = 624;
-
-  void seed_by_number(uint32_t seed);
-  void seed_by_array(const std::vector<uint32_t>& key);
-  void twist();
-  uint32_t next();
-
-  std::array<uint32_t, kWords> state_{};
-  size_t used_ = kWords;
+  MersenneTwister generator_;
 };
 
 }  // namespace fuelrail::mxnet
