@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 # The top: everything that a program needs. fuelrail::cli, the command's cli_main, is apart.
 add_library(fuelrail_all INTERFACE)
-target_link_libraries(fuelrail_all INTERFACE fuelrail_mxnet fuelrail_pack)
+target_link_libraries(fuelrail_all INTERFACE fuelrail_mxnet fuelrail_benzina fuelrail_pack)
 set_target_properties(fuelrail_all PROPERTIES EXPORT_NAME fuelrail)
 add_library(fuelrail::fuelrail ALIAS fuelrail_all)
 install(TARGETS fuelrail_all EXPORT fuelrail COMPONENT development EXCLUDE_FROM_ALL)
