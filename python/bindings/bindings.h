@@ -40,6 +40,7 @@ using PlaceTuple = TupleOf<nb::str, uint64_t, uint64_t>;  // path, record in tha
 void bind_errors(nb::module_& module);
 void bind_base(nb::module_& module);
 void bind_arrays(nb::module_& module);
+void bind_benzina(nb::module_& module);
 void bind_container(nb::module_& module);
 void bind_cv(nb::module_& module);
 void bind_ffrecord(nb::module_& module);

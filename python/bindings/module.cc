@@ -25,6 +25,7 @@ NB_MODULE(_core, module) {
   bind_pack(module);
   bind_split(module);
   bind_mxnet(module);  // after bind_loader, whose Stats it gives
+  bind_benzina(module);
   bind_ffrecord(module);
   bind_recordio(module);
   bind_lists(module);

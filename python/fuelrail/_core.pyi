@@ -525,6 +525,26 @@ class RecordIter:
 
     def stop(self) -> None: ...
 
+class BenzinaWarp:
+    @staticmethod
+    def constant(numbers: Sequence[float]) -> BenzinaWarp: ...
+
+    @staticmethod
+    def similarity(scale: Sequence[float], ratio: Sequence[float] | None, degrees: Sequence[float], translate: Sequence[float], flip_h: float, flip_v: float, resize: bool, keep_ratio: bool, random_crop: bool) -> BenzinaWarp: ...
+
+def benzina_affine_matrix(in_shape: Sequence[int], out_shape: Sequence[int], crop: Sequence[float] | None, degrees: float, translate: Sequence[float], flip_h: bool, flip_v: bool, resize: bool, keep_ratio: bool) -> list[float]:
+    """Returns the nine numbers of the matrix of compute_affine_matrix."""
+
+def benzina_draw_warp(warps: list[BenzinaWarp], in_shape: Sequence[int], out_shape: Sequence[int], key: Annotated[NDArray[numpy.uint32], dict(shape=(624), order='C', device='cpu')], position: int) -> tuple[list[float], int]:
+    """
+    Returns the nine numbers of a warp and the new position of the random numbers. Changes `key` in place.
+    """
+
+def benzina_draw_rows(warps: list[BenzinaWarp], constants: Sequence[float], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], out_shape: Sequence[int], key: Annotated[NDArray[numpy.uint32], dict(shape=(624), order='C', device='cpu')], position: int) -> tuple[Array, int]:
+    """
+    Returns the parameters of a batch, float32 of shape (rows, 19), and the new position of the random numbers. Changes `key` in place. A row has the warp (9 numbers), the color matrix (1), bias (3), norm (3) and the color out of bounds (3). `constants` has the last 10 of them; `sizes` has a (width, height) for each row.
+    """
+
 class FfrecordReader:
     """Reads the records of FFRecord files."""
 
