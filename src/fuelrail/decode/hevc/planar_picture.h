@@ -1,28 +1,15 @@
 // A decoded picture as planes of luma and chroma.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/image_view.h"
+#include "fuelrail/base/planes.h"
 #include "fuelrail/decode/hevc/sps.h"
 
 namespace fuelrail::hevc {
 
-struct Plane {
-  const std::byte* first = nullptr;
-  ptrdiff_t stride_bytes = 0;
-  Size size{};
-};
-
-// A view: luma, and Cb and Cr unless `chroma` is 0. A value has 1 byte, or 2 in native order if
-// `bits` is above 8.
-struct PlanarPicture {
-  std::array<Plane, 3> planes{};
-  int chroma = 1;  // as in Sps
-  int bits = 8;
+// The planes of a picture, and what their values mean.
+struct PlanarPicture : Planes {
   bool full_range = true;
   Matrix matrix = Matrix::kBt601;
   Siting siting = Siting::kCentre;
