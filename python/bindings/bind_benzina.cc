@@ -17,6 +17,7 @@
 #include "bindings.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/benzina/row_parameters.h"
+#include "fuelrail/benzina/still_work.h"
 
 namespace fuelrail::python {
 namespace {
@@ -141,6 +142,20 @@ std::pair<Array, size_t> draw_rows(const Warps& warps, const std::array<double, 
   return {std::move(rows), borrowed.stored()};
 }
 
+using Records = nb::ndarray<const uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+Array image_sizes(const ContainerHandle& data, const Records& records) {
+  const size_t count = records.shape(0);
+  Array sizes = make_array(DType::kInt64, {static_cast<int64_t>(count), 2});
+  const GilReleased released;
+  auto* to = reinterpret_cast<int64_t*>(sizes.data);
+  for (const Size size : benzina::image_sizes(*data.container, {records.data(), count})) {
+    *to++ = size.width;
+    *to++ = size.height;
+  }
+  return sizes;
+}
+
 }  // namespace
 
 void bind_benzina(nb::module_& module) {
@@ -153,6 +168,8 @@ void bind_benzina(nb::module_& module) {
              nb::arg("crop").none(), nb::arg("degrees"), nb::arg("translate"), nb::arg("flip_h"),
              nb::arg("flip_v"), nb::arg("resize"), nb::arg("keep_ratio"),
              "Returns the nine numbers of the matrix of compute_affine_matrix.");
+  module.def("benzina_image_sizes", image_sizes, nb::arg("data"), nb::arg("records"),
+             "Returns the (width, height) of the records' images, int64 of shape (records, 2).");
   module.def("benzina_draw_warp", draw_warp, nb::arg("warps"), nb::arg("in_shape"),
              nb::arg("out_shape"), nb::arg("key"), nb::arg("position"),
              "Returns the nine numbers of a warp and the new position of the random numbers. "

@@ -18,6 +18,7 @@
 #include "bindings.h"
 #include "core_handle.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/benzina/still_work.h"
 #include "fuelrail/loader/loader.h"
 #include "fuelrail/sampler/feed.h"
 #include "option_values.h"
@@ -25,6 +26,10 @@
 
 namespace fuelrail::python {
 namespace {
+
+// The parameters of stills, one row for each sample.
+using StillRows =
+    nb::ndarray<const float, nb::shape<-1, kStillParameters>, nb::c_contig, nb::device::cpu>;
 
 // A loader that any Python thread may call, while the core's loader allows one caller at a time. An
 // iterator holds the number of its turn; a new iterator, or any call that sets the loader's
@@ -45,6 +50,15 @@ class LoaderHandle : public CoreHandle<Loader> {
     core_ = std::make_shared<Loader>(
         data.container, completed(std::move(options), *data.container, fed), std::move(images));
     if (!fed) size_ = core_->size();
+  }
+  // A loader of warped stills. The caller feeds the order, and with `add_rows` the parameters.
+  LoaderHandle(const ContainerHandle& data, LoaderOptions options,
+               const benzina::StillWorkOptions& stills)
+      : CoreHandle("the loader") {
+    core_ = std::make_shared<Loader>(
+        data.container,
+        completed(std::move(options), *data.container, FedSampler::Position::kCounted),
+        benzina::still_work(data.container, rows_, stills));
   }
   ~LoaderHandle() { stop(); }
 
@@ -124,6 +138,13 @@ class LoaderHandle : public CoreHandle<Loader> {
   // to `rows` rows; it discards the batches fed so far and increases `feeds`.
   void feed(std::vector<uint64_t> records, bool ends_epoch) {
     call([&] { current_feed()->push({std::move(records), ends_epoch}); });
+  }
+  void add_rows(uint64_t position, const StillRows& rows) {
+    call([&] {
+      rows_->remove_before(core_->progress().position);
+      const auto* const first = reinterpret_cast<const StillParameters*>(rows.data());
+      rows_->add(position, {first, first + rows.shape(0)});
+    });
   }
   void end_feed() {
     call([this] { current_feed()->end(); });
@@ -240,7 +261,8 @@ class LoaderHandle : public CoreHandle<Loader> {
     return rows;
   }
 
-  // Also held by the core's threads, which may be abandoned.
+  // Also held by the core's threads, which may be abandoned. Without stills, `rows_` stays empty.
+  const std::shared_ptr<benzina::FedRows> rows_ = std::make_shared<benzina::FedRows>();
   const std::shared_ptr<Warnings> said_ = std::make_shared<Warnings>();
 
   std::mutex feed_mutex_;
@@ -312,6 +334,19 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, const OptionVa
   new (self) LoaderHandle(data, std::move(choices.loader), std::move(choices.images), position);
 }
 
+LoaderHandle* make_still_loader(const ContainerHandle& data, const OptionValues& values,
+                                int64_t height, int64_t width, bool image_bounds, bool antialias) {
+  LoaderOptions options = choices_of(values).loader;
+  std::get<OrderOptions>(options.order).batch_size = 1;  // until `reserve` raises it
+  const GilReleased released;
+  return new LoaderHandle(
+      data, std::move(options),
+      benzina::StillWorkOptions{.output = {height, width},
+                                .still = {.bounds = image_bounds ? StillOptions::Bounds::kImage
+                                                                 : StillOptions::Bounds::kFrame,
+                                          .antialias = antialias}});
+}
+
 void bind_order(nb::module_& module) {
   nb::class_<Shuffle>(module, "Shuffle")
       .def_static("none", [] { return Shuffle::kNone; })
@@ -343,6 +378,15 @@ void bind_loader(nb::module_& module) {
       .def("__init__", make_loader, nb::arg("data"), nb::arg("values"), nb::arg("shuffle"),
            nb::arg("weights").none(), nb::arg("fed"), nb::arg("rank"), nb::arg("world_size"),
            nb::arg("transforms"), nb::arg("fields") = ImageOptions{}.fields)
+      .def_static("stills", make_still_loader, nb::arg("data"), nb::arg("values"),
+                  nb::arg("height"), nb::arg("width"), nb::arg("image_bounds"),
+                  nb::arg("antialias"), nb::rv_policy::take_ownership,
+                  "Returns a loader of H.265 stills that are warped as Benzina does. Its batches "
+                  "have one column, float32 of shape (rows, 3, height, width). The order is fed, "
+                  "as are the parameters, with `add_rows`.")
+      .def("add_rows", &LoaderHandle::add_rows, nb::arg("position"), nb::arg("rows"),
+           "Passes the parameters of a batch to the core, float32 of shape (rows, 19), before the "
+           "batch is passed to `feed`. `position`: the number of samples before it in the epoch.")
       .def("begin", &LoaderHandle::begin,
            "Begins the next epoch. Returns a number that the caller must pass to `next` as `turn`.")
       .def("next", &LoaderHandle::next, nb::arg("turn"), nb::arg("taken"),

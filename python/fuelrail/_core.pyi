@@ -378,6 +378,17 @@ class Stats:
 class Loader:
     def __init__(self, data: Container, values: dict[str, Any], shuffle: Shuffle, weights: Weights | None, fed: str, rank: int, world_size: int, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], fields: Sequence[str] = ['image', 'label']) -> None: ...
 
+    @staticmethod
+    def stills(data: Container, values: dict[str, Any], height: int, width: int, image_bounds: bool, antialias: bool) -> Loader:
+        """
+        Returns a loader of H.265 stills that are warped as Benzina does. Its batches have one column, float32 of shape (rows, 3, height, width). The order is fed, as are the parameters, with `add_rows`.
+        """
+
+    def add_rows(self, position: int, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, 19), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Passes the parameters of a batch to the core, float32 of shape (rows, 19), before the batch is passed to `feed`. `position`: the number of samples before it in the epoch.
+        """
+
     def begin(self) -> int:
         """
         Begins the next epoch. Returns a number that the caller must pass to `next` as `turn`.
@@ -534,6 +545,11 @@ class BenzinaWarp:
 
 def benzina_affine_matrix(in_shape: Sequence[int], out_shape: Sequence[int], crop: Sequence[float] | None, degrees: float, translate: Sequence[float], flip_h: bool, flip_v: bool, resize: bool, keep_ratio: bool) -> list[float]:
     """Returns the nine numbers of the matrix of compute_affine_matrix."""
+
+def benzina_image_sizes(data: Container, records: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Array:
+    """
+    Returns the (width, height) of the records' images, int64 of shape (records, 2).
+    """
 
 def benzina_draw_warp(warps: list[BenzinaWarp], in_shape: Sequence[int], out_shape: Sequence[int], key: Annotated[NDArray[numpy.uint32], dict(shape=(624), order='C', device='cpu')], position: int) -> tuple[list[float], int]:
     """

@@ -69,6 +69,10 @@ class Concat final : public Container {
     const auto [part, record] = records_.find(i);
     return parts_[part]->place(record);
   }
+  std::optional<Size> image_size(uint64_t i) const override {
+    const auto [part, record] = records_.find(i);
+    return parts_[part]->image_size(record);
+  }
 
   const std::vector<std::string>& classes() const override { return classes_; }
   std::span<const Part> parts() const { return parts_; }

@@ -5,9 +5,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "fuelrail/base/box.h"
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/listener.h"
@@ -79,6 +81,10 @@ class Container {
   virtual void parse(uint64_t i, Bytes framed, Sample& out) const = 0;
 
   virtual Place place(uint64_t i) const = 0;
+
+  // The size of the record's image as `probe` gives it (ImageInfo::stored), if it is known without
+  // reading the record. Requires: i < size(). Errors: those of reading the sidecar. Default: empty.
+  virtual std::optional<Size> image_size(uint64_t /*i*/) const { return std::nullopt; }
 
   // Computed by the first call, which may have to query the file of every record, and kept for
   // later calls. If `keep_going` stops the computation with a StateError, the next call starts

@@ -64,6 +64,9 @@ class Subset final : public View {
     parent_->parse(indices_[i], framed, out);
   }
   Place place(uint64_t i) const override { return parent_->place(indices_[i]); }
+  std::optional<Size> image_size(uint64_t i) const override {
+    return parent_->image_size(indices_[i]);
+  }
   const std::vector<std::string>& classes() const override { return parent_->classes(); }
   const char* format() const override { return parent_->format(); }
   bool verifies_checksums() const override { return parent_->verifies_checksums(); }

@@ -15,6 +15,7 @@ class WholeRecords final : public Container {
   bool knows_extent(uint64_t i) const override { return of_->knows_extent(i); }
   void parse(uint64_t i, Bytes framed, Sample& out) const override { of_->parse(i, framed, out); }
   Place place(uint64_t i) const override { return of_->place(i); }
+  std::optional<Size> image_size(uint64_t i) const override { return of_->image_size(i); }
   const std::vector<std::string>& classes() const override { return of_->classes(); }
   const char* format() const override { return of_->format(); }
   bool verifies_checksums() const override { return of_->verifies_checksums(); }

@@ -10,6 +10,7 @@
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/image_view.h"
+#include "fuelrail/base/planes.h"
 #include "fuelrail/decode/probe.h"
 
 namespace fuelrail {
@@ -36,6 +37,9 @@ struct DecodeJob {
   // JPEG, between the rows of each scan. The decoding of a WebP, of a run-length encoded BMP, or of
   // one strip or tile of a TIFF is not interrupted.
   std::stop_token stop{};
+  // Called, if set, with the planes of the whole coded picture, instead of writing `output`. They
+  // are valid during the call. Only for formats that are stored as planes (Decoding::has_planes).
+  std::function<void(const Planes& planes)> take_planes{};
   std::exception_ptr error{};  // out: the reason for missing pixels; null on success
   uint32_t tolerated = 0;      // out: the number of ignored oddities (Decoder::decode)
 };
@@ -58,7 +62,8 @@ class Decoder {
   // Errors, in the job: TruncatedError if the data end before the box is complete; DecodeError for
   // damage in the data that the box needs (damage elsewhere may go unnoticed); UnsupportedError for
   // an unsupported kind of image, and for an image without alpha if the output has four channels;
-  // InvalidArgumentError if box, output or info is invalid. The error's text gives byte positions
+  // InvalidArgumentError if box, output or info is invalid. UnsupportedError for `take_planes` and
+  // another format. The error's text gives byte positions
   // within the image; the caller, who knows the image's offset in its file, sets `offset`. After an
   // error the output's content is undefined.
   // `tolerated` counts oddities that are not errors: extraneous bytes between markers and, if the

@@ -22,9 +22,9 @@ constexpr std::array kDecodings{
     Decoding{&kWebpFormat, probe_webp, make_webp_decoder},
     Decoding{&kBmpFormat, probe_bmp, make_bmp_decoder},
     Decoding{&kTiffFormat, probe_tiff, make_tiff_decoder},
-    Decoding{&kMp4Format, probe_mp4, make_mp4_decoder},
-    Decoding{&kHevcFormat, nullptr, make_hevc_decoder},
-    Decoding{&kH264Format, nullptr, make_h264_decoder},
+    Decoding{&kMp4Format, probe_mp4, make_mp4_decoder, kMaxSide, true},
+    Decoding{&kHevcFormat, nullptr, make_hevc_decoder, kMaxSide, true},
+    Decoding{&kH264Format, nullptr, make_h264_decoder, kMaxSide, true},
 };
 
 // Folder scans find images by kImageFormats, so it must list every format that has a signature.

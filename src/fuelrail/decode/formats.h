@@ -23,6 +23,7 @@ struct Decoding {
   // error of this image only, and the function is called again for the next image.
   std::unique_ptr<Decoder> (*make_decoder)() = nullptr;
   int64_t max_side = kMaxSide;
+  bool has_planes = false;  // the decoder can return luma and chroma (DecodeJob::take_planes)
 };
 
 // The row of `format`; null if the format has no decoder. Lifetime: the process.

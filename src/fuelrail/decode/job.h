@@ -36,6 +36,16 @@ inline void require_size(const DecodeJob& job, Size found) {
                     std::move(detail));
 }
 
+// Errors: UnsupportedError.
+inline void require_planes(const DecodeJob& job) {
+  const Decoding* const decoding = decoding_of(job.info.format);
+  if (decoding != nullptr && decoding->has_planes) return;
+  throw UnsupportedError("the image is not stored as planes of luma and chroma",
+                         {.expected = "H.265 or H.264",
+                          .found = std::string(job.info.format->title),
+                          .remedy = "Load it with fuelrail.Loader"});
+}
+
 // Errors: DecodeError for an image whose format differs from the one that its container declares;
 // InvalidArgumentError for a job that breaks the rules of DecodeJob.
 inline void require_valid(const DecodeJob& job) {
@@ -50,6 +60,7 @@ inline void require_valid(const DecodeJob& job) {
       !job.box.inside(at_eighths(job.info.stored, job.eighths))) {
     throw InvalidArgumentError("the region to decode is empty or extends beyond the image");
   }
+  if (job.take_planes) return require_planes(job);
   if (job.output.size() != job.box.size()) {
     throw InvalidArgumentError(
         "the output buffer and the region to decode differ in size",

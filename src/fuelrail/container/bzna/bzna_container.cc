@@ -159,6 +159,11 @@ class OpenedBzna final : public RecordFile {
     return framed;
   }
 
+  std::optional<Size> image_size(uint64_t i) const override {
+    const auto still = stored_still(i);
+    return still ? std::optional(still->visible) : std::nullopt;
+  }
+
   std::vector<RecordSplit> splits() const override { return stored_splits(*source(), table_); }
 
   std::optional<uint32_t> payload_crc(uint64_t i) const override {

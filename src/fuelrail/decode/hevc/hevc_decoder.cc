@@ -65,7 +65,7 @@ class PluginDecoder final : public Decoder {
  private:
   void decode_one(const DecodeJob& job) {
     go_on(job);
-    if (job.output.channels == 4) {
+    if (!job.take_planes && job.output.channels == 4) {
       throw UnsupportedError("the image has no alpha channel",
                              {.expected = "1 or 3 output channels", .found = "4"});
     }
@@ -74,6 +74,7 @@ class PluginDecoder final : public Decoder {
     }
     const PlanarPicture picture = decode_planes(job.encoded);
     require_size(job, picture.planes[0].size);
+    if (job.take_planes) return job.take_planes(picture);
     to_pixels(picture, job.box, job.output);
   }
 

@@ -66,6 +66,37 @@ TEST_F(HevcDecoder, decodes_a_box_of_the_picture) {
   EXPECT_EQ(pixels, std::string(2, '\x43'));
 }
 
+TEST_F(HevcDecoder, planes_are_passed_on_instead_of_pixels) {
+  const SelectedPlugin selected(INVENTED_HEVC, "");
+  EncodedImage image{as_bytes(sample)};
+  image.codec = &codec;
+  int calls = 0;
+  DecodeJob job{.encoded = image,
+                .info = {.format = codec.format, .stored = {2, 4}, .channels = 3},
+                .box = {0, 0, 2, 4},
+                .output = {}};
+  job.take_planes = [&](const Planes& planes) {
+    ++calls;
+    EXPECT_EQ(planes.planes[0].size, (Size{2, 4}));
+    EXPECT_EQ(*planes.planes[0].first, std::byte{0x21});
+  };
+  decoder()->decode({&job, 1});
+  EXPECT_EQ(job.error, nullptr);
+  EXPECT_EQ(calls, 1);
+
+  codec.format = nullptr;
+  const std::string jpeg = "\xff\xd8\xff";
+  DecodeJob other{.encoded = as_bytes(jpeg),
+                  .info = {.format = &kJpegFormat, .stored = {2, 4}, .channels = 3},
+                  .box = {0, 0, 2, 4},
+                  .output = {},
+                  .take_planes = job.take_planes};
+  decoder()->decode({&other, 1});
+  EXPECT_THAT(refusal_of<UnsupportedError>([&] { std::rethrow_exception(other.error); }),
+              HasSubstr("not stored as planes of luma and chroma"));
+  EXPECT_EQ(calls, 1);
+}
+
 TEST_F(HevcDecoder, parameter_sets_may_be_in_the_sample) {
   set_parameters({});
   EXPECT_THAT(decode(), HasSubstr("the image lacks parameter sets"));
