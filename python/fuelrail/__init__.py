@@ -11,8 +11,8 @@
 ...     for images, labels in loader:
 ...         pass
 
-`import fuelrail` imports neither NumPy nor torch. The modules `fuelrail.torch` and
-`fuelrail.ffrecord` are imported on first use.
+`import fuelrail` imports neither NumPy nor torch. The modules `fuelrail.torch`, `fuelrail.benzina`
+and `fuelrail.ffrecord` are imported on first use.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from fuelrail.progress import PackProgress
 from fuelrail.recoverer import Loss, Recovery, recover
 
 if TYPE_CHECKING:
-    from fuelrail import ffrecord, torch
+    from fuelrail import benzina, ffrecord, torch
 
 __all__ = [
     "ArgumentTypeError",
@@ -86,6 +86,7 @@ __all__ = [
     "UnsupportedError",
     "WindowShuffle",
     "__version__",
+    "benzina",
     "convert",
     "ffrecord",
     "merge",
@@ -103,7 +104,7 @@ __version__ = _core.version()
 if not TYPE_CHECKING:  # so that type checkers still report unknown attributes
 
     def __getattr__(name: str) -> Any:
-        if name in ("ffrecord", "torch"):
+        if name in ("benzina", "ffrecord", "torch"):
             return importlib.import_module(f"fuelrail.{name}")
         raise AttributeError(f"module 'fuelrail' has no attribute '{name}'")
 

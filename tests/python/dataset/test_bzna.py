@@ -12,15 +12,7 @@ from pathlib import Path
 import pytest
 
 import fuelrail as fr
-from page import DOCS
-
-
-def page_file() -> bytes:
-    page = (DOCS / "formats" / "bzna.md").read_text()
-    block = re.search(r"```bzna\n(.*?)```", page, re.S)
-    assert block is not None
-    digits = "".join(line.split(";")[0].split(":", 1)[1] for line in block[1].splitlines())
-    return bytes.fromhex(re.sub(r"0\{(\d+)\}", lambda run: "00" * int(run[1]), digits))
+from bzna_files import page_file
 
 
 @pytest.fixture
