@@ -11,11 +11,14 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/benzina/still_work.h"
 #include "fuelrail/encode/hevc_encoder.h"
+#include "fuelrail/loader/image_worker.h"
 #include "fuelrail/loader/loader.h"
 #include "fuelrail/testing/bzna_file.h"
 #include "fuelrail/testing/plugin_test.h"
 #include "fuelrail/testing/refusal.h"
+#include "fuelrail/testing/worker_conformance.h"
 
 namespace fuelrail::bzna {
 namespace {
@@ -197,6 +200,39 @@ TEST_F(BznaEpochs, with_the_sidecar_every_flipped_bit_is_found) {
     still[bit / 8] ^= mask;
   }
 }
+
+// The workers of both loaders, on a file whose record 2 is not an image. None without the plugin.
+class StillWorkers : public BznaEpochs {
+ public:
+  static std::vector<WorkerCase> cases() {
+    try {
+      hevc_library();
+    } catch (const MissingCodecError&) {
+      return {};  // the fixture of the other tests fails if there should be one
+    }
+    static const BznaFile kFile({record(0), record(1), MadeRecord{}.bytes(), record(3)});
+    const auto container = open_bzna(kFile.path);
+    const auto rows = std::make_shared<benzina::FedRows>();
+    rows->add(0, std::vector<StillParameters>(100));
+    const LoaderWork stills = benzina::still_work(container, rows, {.output = {16, 24}});
+    const LoaderWork images = image_work(
+        container, {.transforms = {CenterCrop{.size = {16, 24}}}, .fields = {"image"}}, {});
+    std::vector<WorkerCase> cases;
+    for (const auto& [name, work] : {std::pair{"StillWork", stills}, {"ImageWork", images}}) {
+      cases.push_back({.name = name,
+                       .container = container,
+                       .columns = work.columns,
+                       .make = work.make_worker,
+                       .good = {0, 1, 3},
+                       .bad = {2}});
+    }
+    return cases;
+  }
+
+ private:
+  void TestBody() override {}
+};
+INSTANTIATE_TYPED_TEST_SUITE_P(Bzna, WorkerConformance, StillWorkers);
 
 }  // namespace
 }  // namespace fuelrail::bzna

@@ -1,0 +1,54 @@
+"""The contenders on `.bzna` files: FILE.bzna THREADS BATCH SIDE [--benzina]. With --benzina, through Benzina's API."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from answer import serve
+
+import fuelrail as fr
+import fuelrail.benzina.torch as bz
+import fuelrail.benzina.torch.operations as ops
+
+
+def main() -> None:
+    path, threads, batch, side = sys.argv[1], *map(int, sys.argv[2:5])
+    if "--benzina" in sys.argv:
+        loader = bz.DataLoader(
+            bz.dataset.ClassificationDataset(path),
+            side,
+            batch_size=batch,
+            shuffle=True,
+            seed=1,
+            device="cpu",
+            threads=threads,
+            bias_transform=(123.675, 116.28, 103.53),
+            norm_transform=ops.ConstantNormTransform.from_std((58.395, 57.12, 57.375)),
+            warp_transform=ops.RandomResizedCrop(),
+        )
+    else:
+        loader = fr.torch.DataLoader(
+            path,
+            batch_size=batch,
+            shuffle="full",
+            seed=1,
+            threads=threads,
+            transforms=[
+                fr.transforms.RandomResizedCrop(side),
+                fr.transforms.HorizontalFlip(0.5),
+                fr.transforms.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
+            ],
+        )
+
+    def run(epoch: int) -> Iterator[int]:
+        if isinstance(loader, fr.torch.DataLoader):
+            loader.set_epoch(epoch)
+        for images, _ in loader:
+            yield len(images)
+
+    serve(run, {}, dict)
+
+
+if __name__ == "__main__":
+    main()
