@@ -102,7 +102,9 @@ def packed(here: pathlib.Path) -> None:
 
 
 def test_there_are_programs_and_examples() -> None:
-    assert {"loader.md", "packing.md", "from_mxnet.md", "resume.md"} <= set(PAGES)
+    assert {"loader.md", "packing.md", "from_mxnet.md", "from_benzina.md", "resume.md"} <= set(
+        PAGES
+    )
     assert {
         *("fuelrail", "fuelrail.open", "fuelrail.pack", "fuelrail.Loader"),
         *("fuelrail.Dataset.split", "fuelrail.torch.DataLoader", "fuelrail.torch.MapDataset"),

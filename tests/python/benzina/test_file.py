@@ -101,6 +101,24 @@ def test_files_open_and_close(path: pathlib.Path) -> None:
     assert bytes(Track(inner, "bzna_thumb")[0]) == b"thumb"
 
 
+def test_a_forgotten_file_is_closed(path: pathlib.Path) -> None:
+    def descriptors() -> int:
+        links = (
+            os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd")
+        )
+        return sum(link == str(path) for link in links)
+
+    track = Track(path, "bzna_input")
+    track.open()
+    inner = track[0].as_file()
+    assert descriptors() == 1  # shared
+    del track
+    assert inner.trak("bzna_thumb") is not None
+    assert descriptors() == 1
+    del inner
+    assert descriptors() == 0
+
+
 def test_a_file_is_read_like_a_file(path: pathlib.Path) -> None:
     with File(path) as file:
         assert (file.path, file.name, file.offset) == (str(path), str(path), 0)

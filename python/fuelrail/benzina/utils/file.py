@@ -10,6 +10,7 @@ at a time.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fuelrail.benzina.utils import mp4
@@ -290,6 +291,9 @@ class Track(Closing):
 
     def __getitem__(self, index: int) -> Sample:
         return Sample(self, self._place(index))
+
+    def __iter__(self) -> Iterator[Sample]:
+        return (Sample(self, index) for index in range(len(self)))
 
     def sample_location(self, index: int) -> tuple[int, int]:
         """Returns the offset of a sample in the outer file, and its size in bytes. Errors: those of
