@@ -181,7 +181,7 @@ def test_translation_is_scaled_with_the_crop() -> None:
 
 
 def test_flips_mirror_the_image_with_a_probability() -> None:
-    both = matrix(ops.SimilarityTransform(flip_h=True, flip_v=1), (256, 144), (256, 144))
+    both = matrix(ops.SimilarityTransform(flip_h=True, flip_v=np.True_), (256, 144), (256, 144))
     np.testing.assert_array_equal(both, affine(-1, 0, 255, 0, -1, 143))
     drawn = draws(ops.SimilarityTransform(flip_h=0.3, flip_v=0.8), 500)
     assert 110 < (drawn[:, 0, 0] < 0).sum() < 190

@@ -32,7 +32,7 @@ from fuelrail.errors import (
     UnsupportedError,
     warn_user,
 )
-from fuelrail.options import integer, listed, real, shown, truth, typed, whole
+from fuelrail.options import integer, listed, real, shown, switch, typed, whole
 
 __all__ = [
     "BiasTransform",
@@ -247,9 +247,9 @@ class SimilarityTransform(WarpTransform):
         self.translate = _pair("translate", translate, lambda most: (most, most))
         self.flip_h = _probability("flip_h", flip_h)
         self.flip_v = _probability("flip_v", flip_v)
-        self.resize = truth("resize", resize)
-        self.keep_ratio = truth("keep_ratio", keep_ratio)
-        self.random_crop = truth("random_crop", random_crop)
+        self.resize = switch("resize", resize)
+        self.keep_ratio = switch("keep_ratio", keep_ratio)
+        self.random_crop = switch("random_crop", random_crop)
         self._native()
 
     def _native(self) -> list[_core.BenzinaWarp]:
@@ -497,4 +497,4 @@ def _angles(value: Any) -> tuple[float, float]:
 
 
 def _probability(name: str, value: Any) -> float:
-    return float(value) if isinstance(value, bool) else real(name, value)
+    return float(value) if isinstance(value, (bool, np.bool_)) else real(name, value)
