@@ -57,19 +57,81 @@ FUELRAIL_ON_GPU inline int floor_of(float x) {
   return truncated - static_cast<int>(static_cast<float>(truncated) > x);
 }
 
+// --- Where a pixel of the image is in the still ---
+
 // The point of the still that a point of the image shows.
 FUELRAIL_ON_GPU inline Point source_of(const float (&warp)[9], float x, float y) {
   const float z = warp[6] * x + warp[7] * y + warp[8];
   return {(warp[0] * x + warp[1] * y + warp[2]) / z, (warp[3] * x + warp[4] * y + warp[5]) / z};
 }
 
-// Also false if a coordinate is a NaN.
+// Whether -tolerance <= at <= last + tolerance. False for a NaN.
+FUELRAIL_ON_GPU inline bool reaches(float at, int last, float tolerance) {
+  return at >= -tolerance && at <= static_cast<float>(last) + tolerance;
+}
+
 template <typename Plane>
 FUELRAIL_ON_GPU bool contains(const Picture<Plane>& picture, Point at) {
-  const float most_x = static_cast<float>(picture.width - 1) + picture.tolerance;
-  const float most_y = static_cast<float>(picture.height - 1) + picture.tolerance;
-  return at.x >= -picture.tolerance && at.x <= most_x && at.y >= -picture.tolerance &&
-         at.y <= most_y;
+  return reaches(at.x, picture.width - 1, picture.tolerance) &&
+         reaches(at.y, picture.height - 1, picture.tolerance);
+}
+
+// A regular grid of points in a pixel of the image.
+struct Grid {
+  int across = 1, down = 1;
+};
+constexpr int kMostPoints = 64;  // in each direction
+
+// How many points cover `pixels` pixels of the still.
+FUELRAIL_ON_GPU inline int points_for(float pixels) {
+  constexpr float kMost = kMostPoints;
+  const float least = pixels > 1 ? pixels : 1;
+  const float inside = least < kMost ? least : kMost;
+  const int whole = static_cast<int>(inside);
+  return whole + static_cast<int>(static_cast<float>(whole) < inside);
+}
+
+FUELRAIL_ON_GPU inline float larger_size(float a, float b) {
+  const float x = a < 0 ? -a : a;
+  const float y = b < 0 ? -b : b;
+  return x > y ? x : y;
+}
+
+// The grid whose mean is that of the area of the image's pixel (x, y), which shows `at`. There are
+// as many points across as `at` moves by pixels of the still if x grows by 1, in the direction in
+// which it moves more, rounded up; likewise downwards. If the image is a whole number of times
+// smaller, the mean is that of the still's pixels.
+FUELRAIL_ON_GPU inline Grid grid_of(const float (&warp)[9], float x, float y, Point at) {
+  const float z = warp[6] * x + warp[7] * y + warp[8];
+  return {points_for(larger_size((warp[0] - at.x * warp[6]) / z, (warp[3] - at.y * warp[6]) / z)),
+          points_for(larger_size((warp[1] - at.x * warp[7]) / z, (warp[4] - at.y * warp[7]) / z))};
+}
+
+// The place of point i of n in a pixel, relative to its centre: (i + 1/2) / n - 1/2.
+FUELRAIL_ON_GPU inline float place_of(int i, int n) {
+  return (static_cast<float>(i) + 0.5f) / static_cast<float>(n) - 0.5f;
+}
+
+// --- The values at a point of the still ---
+
+// The nearest point between the outermost pixel centres.
+template <typename Plane>
+FUELRAIL_ON_GPU Point nearest_in(const Picture<Plane>& picture, Point at) {
+  return {clamp(at.x, static_cast<float>(picture.width - 1)),
+          clamp(at.y, static_cast<float>(picture.height - 1))};
+}
+
+// The same point in the planes of chroma, whose values are in the centre of the luma values that
+// they cover: for 4:2:0, (x / 2 - 1/4, y / 2 - 1/4).
+template <typename Plane>
+FUELRAIL_ON_GPU Point chroma_point(const Picture<Plane>& picture, Point at) {
+  return {at.x * picture.chroma_x + (0.5f * picture.chroma_x - 0.5f),
+          at.y * picture.chroma_y + (0.5f * picture.chroma_y - 0.5f)};
+}
+
+// The last column or row of chroma, for that of luma.
+FUELRAIL_ON_GPU inline int last_chroma(int last, float chroma) {
+  return static_cast<int>(static_cast<float>(last) * chroma);
 }
 
 // The four values around a point of a plane, and where the point is between them.
@@ -86,82 +148,58 @@ FUELRAIL_ON_GPU inline Corners corners_of(Point at, int last_x, int last_y) {
           clamp(y + 1, last_y), at.x - static_cast<float>(x), at.y - static_cast<float>(y)};
 }
 
-template <typename Plane>
-FUELRAIL_ON_GPU float interpolate(const Plane& plane, const Corners& at) {
-  return mix(mix(plane.at(at.left, at.top), plane.at(at.right, at.top), at.across),
-             mix(plane.at(at.left, at.bottom), plane.at(at.right, at.bottom), at.across), at.down);
+FUELRAIL_ON_GPU inline float blend(float top_left, float top_right, float bottom_left,
+                                   float bottom_right, float across, float down) {
+  return mix(mix(top_left, top_right, across), mix(bottom_left, bottom_right, across), down);
 }
 
-// The values at a point; a point outside shows the nearest one inside. Chroma values are in the
-// centre of the luma values that they cover: for 4:2:0 at (x / 2 - 1/4, y / 2 - 1/4).
+template <typename Plane>
+FUELRAIL_ON_GPU float value_at(const Plane& plane, const Corners& at) {
+  return blend(plane.at(at.left, at.top), plane.at(at.right, at.top), plane.at(at.left, at.bottom),
+               plane.at(at.right, at.bottom), at.across, at.down);
+}
+
 template <typename Plane>
 FUELRAIL_ON_GPU Sample sample(const Picture<Plane>& picture, Point at) {
   const int last_x = picture.width - 1;
   const int last_y = picture.height - 1;
-  const Point point = {clamp(at.x, static_cast<float>(last_x)),
-                       clamp(at.y, static_cast<float>(last_y))};
-  Sample values = {interpolate(picture.luma, corners_of(point, last_x, last_y)), picture.neutral,
+  const Point point = nearest_in(picture, at);
+  Sample values = {value_at(picture.luma, corners_of(point, last_x, last_y)), picture.neutral,
                    picture.neutral};
   if (!picture.has_chroma) return values;
-  const Point chroma = {point.x * picture.chroma_x + (0.5f * picture.chroma_x - 0.5f),
-                        point.y * picture.chroma_y + (0.5f * picture.chroma_y - 0.5f)};
-  const Corners around =
-      corners_of(chroma, static_cast<int>(static_cast<float>(last_x) * picture.chroma_x),
-                 static_cast<int>(static_cast<float>(last_y) * picture.chroma_y));
-  values.cb = interpolate(picture.cb, around);
-  values.cr = interpolate(picture.cr, around);
+  const Corners corners =
+      corners_of(chroma_point(picture, point), last_chroma(last_x, picture.chroma_x),
+                 last_chroma(last_y, picture.chroma_y));
+  values.cb = value_at(picture.cb, corners);
+  values.cr = value_at(picture.cr, corners);
   return values;
 }
 
-// At most so many samples are averaged in each direction.
-constexpr int kMostSamples = 64;
-
-// How many samples cover a pixel of the image that is this many pixels of the still wide.
-FUELRAIL_ON_GPU inline int samples_for(float pixels) {
-  if (!(pixels > 1)) return 1;
-  if (pixels >= static_cast<float>(kMostSamples)) return kMostSamples;
-  const int whole = static_cast<int>(pixels);
-  return static_cast<float>(whole) < pixels ? whole + 1 : whole;
-}
-
-FUELRAIL_ON_GPU inline float larger_size(float a, float b) {
-  const float x = a < 0 ? -a : a;
-  const float y = b < 0 ? -b : b;
-  return x > y ? x : y;
-}
-
-// The mean over the area of an image's pixel (x, y), which shows `at`: of a regular grid of
-// samples, nx x ny of them. nx is the number of the still's pixels, rounded up, by which the point
-// moves in the direction in which it moves more if x grows by 1; ny likewise. If the image is a
-// whole number of times smaller, this is the mean of the still's pixels.
+// The mean over the area of the image's pixel (x, y), which shows `at`.
 template <typename Plane>
 FUELRAIL_ON_GPU Sample area_sample(const Picture<Plane>& picture, const float (&warp)[9], float x,
                                    float y, Point at) {
-  const float z = warp[6] * x + warp[7] * y + warp[8];
-  const int nx =
-      samples_for(larger_size((warp[0] - at.x * warp[6]) / z, (warp[3] - at.y * warp[6]) / z));
-  const int ny =
-      samples_for(larger_size((warp[1] - at.x * warp[7]) / z, (warp[4] - at.y * warp[7]) / z));
-  if (nx == 1 && ny == 1) return sample(picture, at);
+  const Grid grid = grid_of(warp, x, y, at);
   Sample sum;
-  for (int j = 0; j < ny; ++j) {
-    const float down = (static_cast<float>(j) + 0.5f) / static_cast<float>(ny) - 0.5f;
-    for (int i = 0; i < nx; ++i) {
-      const float right = (static_cast<float>(i) + 0.5f) / static_cast<float>(nx) - 0.5f;
-      const Sample one = sample(picture, source_of(warp, x + right, y + down));
+  for (int j = 0; j < grid.down; ++j) {
+    for (int i = 0; i < grid.across; ++i) {
+      const Sample one = sample(
+          picture, source_of(warp, x + place_of(i, grid.across), y + place_of(j, grid.down)));
       sum.luma += one.luma;
       sum.cb += one.cb;
       sum.cr += one.cr;
     }
   }
-  const float count = static_cast<float>(nx * ny);
+  const float count = static_cast<float>(grid.across * grid.down);
   return {sum.luma / count, sum.cb / count, sum.cr / count};
 }
+
+// --- From values to channels ---
 
 // How samples become channels of 0 to 255. With y = (luma - black) * luma_gain and c = (chroma -
 // middle) * chroma_gain: red = y + red_cr * cr, and so on.
 struct Colors {
-  bool is_raw = false;  // the channels are the y and the c, not rounded
+  bool is_raw = false;  // the channels are the y and the c, neither rounded nor limited
   float black = 0, luma_gain = 1;
   float middle = 128, chroma_gain = 1;
   float red_cr = 1.402f;
@@ -199,47 +237,55 @@ FUELRAIL_ON_GPU inline Colors colors_of(float color, int bits) {
   return colors;
 }
 
-// Returns: the nearest integer in 0 to 255; halves are rounded up.
+// Returns: the nearest integer in 0 to 255; halves are rounded up. Adding 1/2 before truncating
+// would round the float below 1/2 up.
 FUELRAIL_ON_GPU inline float rounded(float x) {
   const float inside = clamp(x, 255.0f);
   const float whole = static_cast<float>(static_cast<int>(inside));
-  return whole + static_cast<float>(inside - whole >= 0.5f);
+  const float rest = inside - whole;
+  return whole + static_cast<float>(static_cast<int>(rest + rest));
 }
 
-FUELRAIL_ON_GPU inline void convert(const Colors& colors, const Sample& values,
-                                    float (&channels)[3]) {
+struct Channels {
+  float red = 0, green = 0, blue = 0;
+};
+
+// The y and the c.
+FUELRAIL_ON_GPU inline Channels raw_channels(const Colors& colors, const Sample& values) {
+  return {(values.luma - colors.black) * colors.luma_gain,
+          (values.cb - colors.middle) * colors.chroma_gain,
+          (values.cr - colors.middle) * colors.chroma_gain};
+}
+
+FUELRAIL_ON_GPU inline Channels rgb_channels(const Colors& colors, const Sample& values) {
   const float y = (values.luma - colors.black) * colors.luma_gain;
   const float cb = (values.cb - colors.middle) * colors.chroma_gain;
   const float cr = (values.cr - colors.middle) * colors.chroma_gain;
-  if (colors.is_raw) {
-    channels[0] = y;
-    channels[1] = cb;
-    channels[2] = cr;
-    return;
-  }
-  channels[0] = rounded(y + colors.red_cr * cr);
-  channels[1] = rounded(y + colors.green_cb * cb + colors.green_cr * cr);
-  channels[2] = rounded(y + colors.blue_cb * cb);
+  return {rounded(y + colors.red_cr * cr), rounded(y + colors.green_cb * cb + colors.green_cr * cr),
+          rounded(y + colors.blue_cb * cb)};
+}
+
+// `c`: the index of the channel.
+FUELRAIL_ON_GPU inline float normalized(const StillParameters& parameters, int c, float channel) {
+  return (channel - parameters.bias[c]) * parameters.norm[c];
 }
 
 // Pixel (x, y) of the image. `colors` = colors_of(parameters.color, bits).
 template <typename Plane>
-FUELRAIL_ON_GPU void pixel(const Picture<Plane>& picture, const StillParameters& parameters,
-                           const Colors& colors, bool antialias, int x, int y,
-                           float (&channels)[3]) {
+FUELRAIL_ON_GPU Channels pixel(const Picture<Plane>& picture, const StillParameters& parameters,
+                               const Colors& colors, bool antialias, int x, int y) {
   const float column = static_cast<float>(x);
   const float row = static_cast<float>(y);
   const Point at = source_of(parameters.warp, column, row);
   if (!contains(picture, at)) {
-    for (int c = 0; c < 3; ++c) channels[c] = parameters.out_of_bounds[c];
-    return;
+    return {parameters.out_of_bounds[0], parameters.out_of_bounds[1], parameters.out_of_bounds[2]};
   }
   const Sample values =
       antialias ? area_sample(picture, parameters.warp, column, row, at) : sample(picture, at);
-  convert(colors, values, channels);
-  for (int c = 0; c < 3; ++c) {
-    channels[c] = (channels[c] - parameters.bias[c]) * parameters.norm[c];
-  }
+  const Channels channels =
+      colors.is_raw ? raw_channels(colors, values) : rgb_channels(colors, values);
+  return {normalized(parameters, 0, channels.red), normalized(parameters, 1, channels.green),
+          normalized(parameters, 2, channels.blue)};
 }
 
 }  // namespace fuelrail::still

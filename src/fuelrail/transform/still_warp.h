@@ -14,7 +14,7 @@ struct StillOptions {
   // half a pixel further; there, the image's outermost pixels are repeated.
   enum class Bounds { kFrame, kImage };
   Bounds bounds = Bounds::kFrame;
-  // Whether pixels of a smaller image are means over their area (still::area_sample). Benzina
+  // Whether pixels of a smaller image are means over their area (still::grid_of). Benzina
   // interpolates between the four pixels that are nearest to the centre.
   bool antialias = false;
 };

@@ -182,6 +182,51 @@ TEST(StillWarp, points_that_are_not_finite_are_out_of_bounds) {
   EXPECT_THAT(warped(still.planes, {1, 2}, nowhere, {}, {1, 2}), Each(kOut));
 }
 
+// A plane as still::pixel reads it, for a processor without blocks of pixels.
+struct BytePlane {
+  const uint8_t* first = nullptr;
+  int width = 0;
+  float at(int x, int y) const { return first[y * width + x]; }
+};
+
+TEST(StillPixels, single_pixels_equal_those_of_an_image) {
+  constexpr int kHeight = 30, kWidth = 45;
+  std::vector<uint8_t> luma(kHeight * kWidth);
+  for (size_t i = 0; i < luma.size(); ++i) luma[i] = static_cast<uint8_t>(i * i * 2654435761u >> 9);
+  Flat<> still({kHeight, kWidth}, 3, 8, luma, 0, 0);
+  still.cb_values.assign(luma.rbegin(), luma.rend());
+  still.cr_values.assign(luma.begin(), luma.end());
+  StillParameters parameters = scaled(0.9f, -2, 1.7f, 1);
+  parameters.warp[1] = 0.8f;
+  parameters.warp[6] = 0.01f;
+  for (const bool antialias : {false, true}) {
+    for (const float color : {0.0f, 1.0f, 7.0f}) {
+      parameters.color = color;
+      constexpr int kRows = 9, kColumns = 41;
+      std::vector<float> image(3 * kRows * kColumns);
+      warp_still(still.planes, {kHeight - 1, kWidth - 2}, parameters,
+                 {.bounds = Bounds::kImage, .antialias = antialias}, {kRows, kColumns},
+                 image.data());
+      const still::Picture<BytePlane> picture{.luma = {still.luma.data(), kWidth},
+                                              .cb = {still.cb_values.data(), kWidth},
+                                              .cr = {still.cr_values.data(), kWidth},
+                                              .chroma_x = 1,
+                                              .chroma_y = 1,
+                                              .width = kWidth - 2,
+                                              .height = kHeight - 1,
+                                              .tolerance = 0.5f};
+      for (int i = 0; i < kRows * kColumns; ++i) {
+        const still::Channels one = still::pixel(picture, parameters, still::colors_of(color, 8),
+                                                 antialias, i % kColumns, i / kColumns);
+        const auto at = static_cast<size_t>(i);
+        ASSERT_EQ(one.red, image[at]) << i;
+        ASSERT_EQ(one.green, image[at + kRows * kColumns]) << i;
+        ASSERT_EQ(one.blue, image[at + 2 * kRows * kColumns]) << i;
+      }
+    }
+  }
+}
+
 // Values just below a half, where adding 0.5 would round up, and halves.
 TEST(StillPixels, rounding_is_to_the_nearest_integer_inside_the_range) {
   EXPECT_EQ(still::rounded(0.49999997f), 0);
@@ -192,14 +237,14 @@ TEST(StillPixels, rounding_is_to_the_nearest_integer_inside_the_range) {
   EXPECT_EQ(still::rounded(-0.7f), 0);
 }
 
-TEST(StillPixels, number_of_samples_is_the_width_rounded_up_and_limited) {
-  EXPECT_EQ(still::samples_for(0), 1);
-  EXPECT_EQ(still::samples_for(1), 1);
-  EXPECT_EQ(still::samples_for(1.001f), 2);
-  EXPECT_EQ(still::samples_for(2), 2);
-  EXPECT_EQ(still::samples_for(63.5f), 64);
-  EXPECT_EQ(still::samples_for(1e9f), 64);
-  EXPECT_EQ(still::samples_for(std::nanf("")), 1);
+TEST(StillPixels, number_of_points_is_the_width_rounded_up_and_limited) {
+  EXPECT_EQ(still::points_for(0), 1);
+  EXPECT_EQ(still::points_for(1), 1);
+  EXPECT_EQ(still::points_for(1.001f), 2);
+  EXPECT_EQ(still::points_for(2), 2);
+  EXPECT_EQ(still::points_for(63.5f), 64);
+  EXPECT_EQ(still::points_for(1e9f), 64);
+  EXPECT_EQ(still::points_for(std::nanf("")), 1);
 }
 
 }  // namespace
