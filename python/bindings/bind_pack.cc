@@ -197,8 +197,9 @@ pack::ImageSteps steps_of(const OptionValues& given) {
   return steps;
 }
 
-// `given`: the options of the tables, and optionally `root`. For `pack`, it also has `split` and
-// `classes`; for im2rec, `images`, `first_label_only` and optionally `label_width`.
+// `given`: the options of the tables, and optionally `root`. For `pack`, it also has `split`,
+// `classes` and optionally `quality_report`; for im2rec, `images`, `first_label_only` and
+// optionally `label_width`.
 pack::PackOptions options_of(const OptionValues& given) {
   pack::PackOptions options;
   if (given.contains("images")) {
@@ -214,6 +215,7 @@ pack::PackOptions options_of(const OptionValues& given) {
     options.classes = fs_names(nb::cast<nb::list>(given["classes"]));
   }
   if (given.contains("root")) options.root = fs_name(given["root"]);
+  if (given.contains("quality_report")) options.quality_report = fs_name(given["quality_report"]);
   set_options(options, pack::PackOptions::table(), given);
   return options;
 }

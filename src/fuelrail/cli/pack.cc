@@ -33,8 +33,9 @@ Examples:
   fuelrail pack photos x.{1} --nsplit 8 --part 3       x.part003.{1}; one part per machine
   fuelrail pack photos x.{1} --decode                  finds damaged images before training does
   fuelrail pack photos x.{1} --resume                  resumes an interrupted run
-  fuelrail pack train=a validation=b x{stills}          two splits in one file
-  fuelrail pack photos x{stills} --resize 512           H.265 stills instead of the images' files
+  fuelrail pack train=a validation=b x{stills}            two splits in one file
+  fuelrail pack photos x{stills} --resize 512             H.265 stills instead of the images' files
+  fuelrail pack photos x{stills} --quality-report q.md    also reports how good the stills are
 
 Without --resize and --quality the files are packed unchanged, and only their headers are checked;
 --decode also decodes every image, so that all damage is found. With --resize or --quality every
@@ -118,6 +119,9 @@ std::vector<Option> options_of(PackArguments& arguments) {
        options_of_table(pack::StoredImages::table(), arguments.images,
                         {"resize", "quality", "decode", "crf", "preset", "chroma"}),
        {{"--no-thumb", &arguments.no_thumb, "H.265: store no thumbnails"},
+        {"--quality-report", &options.quality_report,
+         "H.265: decode each still again, and write its PSNR, SSIM and bytes to this file FILE.md, "
+         "to FILE.csv (by image) and to FILE.svg (a plot)"},
         threads_option(options.threads, "read and encode"),
         {"--root", &options.root,
          "Folder that a list's paths are relative to (default: the list's folder)"},

@@ -52,6 +52,9 @@ PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
   // Check existing outputs before anything is written or deleted, unless a journal may show that
   // they belong to this job.
   if (!options.resume || !PackJournal::is_left(lock)) look_at_existing_parts();
+  if (!options.quality_report.empty()) {
+    quality_report_ = std::make_unique<QualityReport>(options.quality_report);
+  }
   // A job that fails immediately must not delete files from which another job may still resume.
   journal_ = std::make_unique<PackJournal>(lock, job, options.resume || left_out().too_many(),
                                            std::chrono::milliseconds(options.journal_interval_ms));
@@ -71,6 +74,7 @@ PackResult PackJob::run() {
   }
   write_all();
   journal_->finish();
+  if (quality_report_ != nullptr) finish_report();
   return result();
 }
 
@@ -274,6 +278,7 @@ void PackJob::compare_image(Planned& planned, PackedImage packed, MadeAlready& t
   JournalItem item;
   if (packed.failure.empty()) {
     item = {static_cast<uint32_t>(there.take(packed, path)), packed.crc};
+    add_to_report(planned, packed);
     add_to_split(planned, planned.plan.images[planned.taken], there.records() - 1);
   } else {
     leave_out({path, packed.failure});
@@ -293,6 +298,7 @@ bool PackJob::write_image(Planned& planned, PackedImage packed) {
     planned.part->append_image(packed.payload, packed.crc, packed.id);
     add_to_split(planned, planned.plan.images[planned.taken], planned.part->records() - 1);
     journal_->add_record(planned.part->bytes() - before, packed.crc);
+    add_to_report(planned, packed);
   } else {
     const std::string reason = packed.failure;
     leave_out({source_.path(planned.plan.images[planned.taken]), std::move(packed.failure)});
@@ -308,6 +314,23 @@ bool PackJob::write_image(Planned& planned, PackedImage packed) {
   planned.part->flush();
   journal_->flush();
   return true;
+}
+
+// Requires: the image is the part's next one.
+void PackJob::add_to_report(const Planned& planned, const PackedImage& packed) {
+  if (quality_report_ == nullptr) return;
+  if (packed.measured) {
+    quality_report_->add(source_.path(planned.plan.images[planned.taken]), *packed.measured);
+  } else {
+    ++unchanged_;
+  }
+}
+
+void PackJob::finish_report() {
+  UnmeasuredImages others{
+      .all = total_, .unreadable = failures_.size() - unlisted_, .unchanged = unchanged_};
+  others.earlier = total_ - quality_report_->measured() - others.unreadable - unchanged_;
+  quality_report_->finish(steps_, others);
 }
 
 // Adds the image's record in the part to the image's split.

@@ -10,6 +10,7 @@
 #include "fuelrail/pack/output/journal.h"
 #include "fuelrail/pack/output/made_already.h"
 #include "fuelrail/pack/output/part.h"
+#include "fuelrail/pack/output/quality_report.h"
 #include "fuelrail/pack/pack_options.h"
 #include "fuelrail/pack/plan.h"
 #include "fuelrail/pack/progress_reporter.h"
@@ -69,6 +70,8 @@ class PackJob {
   void compare_image(Planned& planned, PackedImage packed, MadeAlready& there,
                      std::vector<JournalItem>& items);
   bool write_image(Planned& planned, PackedImage packed);
+  void add_to_report(const Planned& planned, const PackedImage& packed);
+  void finish_report();
   void add_to_split(Planned& planned, uint64_t image, uint64_t record) const;
   void leave_out(PackFailure failure);
   LeftOut left_out() const;
@@ -94,6 +97,8 @@ class PackJob {
   uint64_t bytes_done_ = 0;  // bytes of complete parts
   std::vector<PackFailure> failures_;
   std::unique_ptr<PackJournal> journal_;
+  std::unique_ptr<QualityReport> quality_report_;  // null: none is requested
+  uint64_t unchanged_ = 0;  // images that this run packed without measuring them
 };
 
 }  // namespace fuelrail::pack

@@ -7,6 +7,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/class_names.h"
 #include "fuelrail/container/formats.h"
+#include "fuelrail/pack/output/quality_report.h"
 
 namespace fuelrail::pack {
 namespace {
@@ -46,6 +47,22 @@ void check_positions(const PackOptions& options) {
   }
 }
 
+// Refuses an option that applies only to formats whose records are nested files.
+[[noreturn]] void refuse_for(const FileFormat& format, std::string_view option, std::string found) {
+  refuse(
+      fmt::format("`{}` does not apply to {} files", option, format.extension),
+      fmt::format("an output whose name ends in {}", extensions_with(RecordContent::kNestedFile)),
+      std::move(found));
+}
+
+void check_report(const std::string& report, const FileFormat& format) {
+  if (report.empty()) return;
+  if (format.content != RecordContent::kNestedFile) refuse_for(format, "quality_report", report);
+  if (report.ends_with(kReportExtension)) return;
+  refuse("`quality_report` has the wrong extension",
+         fmt::format("a name that ends in {}", kReportExtension), report);
+}
+
 // Checks the options that apply only to some formats.
 void check_stored(const StoredImages& images, const FileFormat& format) {
   StoredImages::table().check(images);
@@ -56,10 +73,7 @@ void check_stored(const StoredImages& images, const FileFormat& format) {
   }
   for (const auto& option : StoredStills::table().rows()) {
     if (option.get(images.stills) == option.get({})) continue;
-    refuse(
-        fmt::format("`{}` does not apply to {} files", option.rule.name, format.extension),
-        fmt::format("an output whose name ends in {}", extensions_with(RecordContent::kNestedFile)),
-        shown(option.get(images.stills)));
+    refuse_for(format, option.rule.name, shown(option.get(images.stills)));
   }
 }
 
@@ -125,6 +139,7 @@ void check_pack_options(const std::string& output, const PackOptions& options) {
   const FileFormat& format = format_for(FormatWork::kWrite, output);
   PackOptions::table().check(options);
   check_images(options, format);
+  check_report(options.quality_report, format);
   if (options.journal_interval_ms < 0) {
     refuse("`journal_interval_ms` is out of range", "0 or more",
            fmt::to_string(options.journal_interval_ms));

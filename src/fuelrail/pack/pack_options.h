@@ -74,6 +74,12 @@ struct PackOptions {
   // For a list: the folder that its paths are relative to. Default: the list's own folder.
   std::string root{};
 
+  // For formats whose records are nested files: a file X.md, which gets a report of the quality of
+  // the images that this run encodes; X.csv and X.svg are written beside it
+  // (output/quality_report.h). An existing report is replaced. It takes longer, because each still
+  // is decoded again. Default: no report.
+  std::string quality_report{};
+
   // Number of unreadable images that may be skipped before the job fails. A fraction refers to the
   // images to pack. With `part`, these are the part's images; unreadable folders and lines are
   // counted separately, and for them the fraction refers to all images of the source.

@@ -43,11 +43,19 @@ namespace fuelrail::pack {
 // unfinished files belong to a different job, the run warns and starts over; but if an output
 // exists too, the run fails and keeps the unfinished files.
 //
+// With `quality_report`, each still that is encoded is decoded again and compared with its image,
+// on the thread that encodes it; a still that cannot be decoded counts as an unreadable image.
+// Apart from that, the records do not depend on it. A run writes one report, about the images of
+// all its parts, after the parts have their names; a run that fails leaves an existing report as it
+// is. Images that are packed unchanged, and those of an earlier run that `resume` continues, are
+// only counted.
+//
 // Memory: at most 64 MiB of encoded images that wait for their turn, plus the image whose turn is
 // next; the pixels and bytes of one image for each thread; 20 bytes for each record and 16 bytes
 // for each image; with `resume`, 8 more bytes for each image; while an existing output is compared,
 // 8 more bytes for each image, and at the end of the comparison up to 27 more bytes for each image;
-// the names in the source, and for a list its labels and 32 bytes for each line.
+// with `quality_report`, 24 more bytes for each image, and at its end up to 24 more; the names in
+// the source, and for a list its labels and 32 bytes for each line.
 //
 // Errors: NotFoundError if the source does not exist. InvalidArgumentError for an invalid option or
 // name, for a folder that is not one of `classes`, and for a part that would be empty. IoError,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fuelrail/container/bzna/outer_file.h"
+#include "fuelrail/container/files/csv_rows.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/record_file.h"
 #include "fuelrail/decode/decoder.h"
@@ -68,6 +69,20 @@ TEST_F(NestedImages, are_stored_unchanged) {
   std::string all;
   for (const bzna::MadeRecord& record : records_) all += record.bytes();
   EXPECT_EQ(file_contents(out("x.bzna")).substr(40, all.size()), all);
+}
+
+TEST_F(NestedImages, that_are_not_encoded_are_counted_in_the_report) {
+  pack(photos(), out("x.bzna"), {.quality_report = out("q.md")});
+  EXPECT_THAT(names_in(out()), ElementsAre("q.csv", "q.md", "q.svg", "x.bzna", "x.bzna.frx"));
+  EXPECT_THAT(file_contents(out("q.md")),
+              HasSubstr("- images measured: 0 of 5\n"
+                        "- images not measured, packed without encoding: 5\n"));
+}
+
+TEST_F(NestedImages, leave_nothing_if_the_report_cannot_be_written) {
+  EXPECT_THROW(pack(photos(), out("x.bzna"), {.quality_report = out("no/q.md"), .resume = true}),
+               NotFoundError);
+  EXPECT_THAT(names_in(out()), IsEmpty());
 }
 
 TEST_F(NestedImages, get_the_label_and_the_name_of_their_source) {
@@ -187,6 +202,16 @@ TEST_F(NestedImages, options_of_other_formats_are_refused) {
                   [&] { pack(photos(), out("x.bzna"), {.images = ImageSteps{}}); }),
               HasSubstr("im2rec and np2rec cannot write this format: expected a name that ends in "
                         ".rec or .ffr, found .bzna"));
+  const auto report_refusal = [&](const std::string& output, const std::string& report) {
+    return testing::refusal_of<InvalidArgumentError>(
+        [&] { pack(photos(), out(output), {.quality_report = out(report)}); });
+  };
+  EXPECT_THAT(report_refusal("x.rec", "q.md"),
+              HasSubstr("`quality_report` does not apply to .rec files: expected an output whose "
+                        "name ends in .bzna"));
+  EXPECT_THAT(report_refusal("x.bzna", "q.txt"),
+              HasSubstr("`quality_report` has the wrong extension: expected a name that ends in "
+                        ".md"));
   const std::vector<SplitSource> sources{{"train", photos()}};
   EXPECT_THAT(testing::refusal_of<InvalidArgumentError>([&] { pack(sources, out("x.rec"), {}); }),
               HasSubstr("`split` can be given only for .bzna files"));
@@ -310,6 +335,125 @@ TEST_F(EncodedStills, are_the_same_for_any_number_of_threads_and_after_a_convers
     Size size;
     EXPECT_EQ(decoded(*x, i, &size), decoded(*z, i, &size));
   }
+}
+
+// The numbers of each image in a report, by its path: width, height, source_bytes, bytes, psnr and
+// ssim.
+std::map<std::string, std::vector<double>> measured_in(const std::string& csv) {
+  std::map<std::string, std::vector<double>> images;
+  const std::string text = file_contents(csv);
+  CsvRows rows(text, ',', csv);
+  std::vector<std::string> fields;
+  rows.next(fields);
+  while (rows.next(fields)) {
+    for (size_t i = 1; i < fields.size(); ++i) images[fields[0]].push_back(std::stod(fields[i]));
+  }
+  return images;
+}
+
+class ReportedStills : public EncodedStills {
+ protected:
+  ReportedStills() {
+    std::filesystem::create_directories(photos_);
+    for (int i = 0; i < 4; ++i) put(i);
+  }
+  std::string photo(int i) const { return photos_ + "/" + std::to_string(i) + ".jpg"; }
+  void put(int i) const {
+    write_file(photo(i), as_text(make_jpeg(60 + i, 80, static_cast<uint64_t>(i))));
+  }
+  // The report's name has no extension here.
+  PackOptions options(const std::string& report, int threads = 2) const {
+    return {.images = StoredImages{.stills = {.hevc = {.crf = 30, .preset = "ultrafast"}}},
+            .quality_report = directory_ / (report + ".md"),
+            .threads = threads};
+  }
+  std::string text(const std::string& report) const {
+    return file_contents(directory_ / (report + ".md"));
+  }
+
+  TemporaryDirectory directory_;
+  const std::string source_ = directory_ / "photos";
+  const std::string photos_ = source_ + "/a";
+};
+
+TEST_F(ReportedStills, are_compared_with_the_pixels_that_were_encoded) {
+  PackOptions plain = options("q");
+  plain.quality_report.clear();
+  pack(source_, directory_ / "x.bzna", plain);
+  pack(source_, directory_ / "y.bzna", options("q"));
+  EXPECT_EQ(file_contents(directory_ / "x.bzna"), file_contents(directory_ / "y.bzna"));
+  const auto images = measured_in(directory_ / "q.csv");
+  ASSERT_EQ(images.size(), 4u);
+  const auto file = open_container(directory_ / "y.bzna", {.track = "bzna_input"});
+  for (int i = 0; i < 4; ++i) {
+    Size size;
+    const std::string made = decoded(*file, static_cast<uint64_t>(i), &size);
+    const std::string encoded = file_contents(photo(i));
+    const ImageInfo info = probe(EncodedImage(as_bytes(encoded)));
+    std::string original(made.size(), '\0');
+    decode_whole(
+        *make_decoder(), EncodedImage(as_bytes(encoded)), info,
+        {reinterpret_cast<uint8_t*>(original.data()), size.height, size.width, 3, size.width * 3});
+    const std::vector<double>& numbers = images.at(photo(i));
+    EXPECT_EQ(numbers[0], 80);
+    EXPECT_EQ(numbers[1], 60 + i);
+    EXPECT_EQ(numbers[2], static_cast<double>(encoded.size()));
+    EXPECT_EQ(numbers[3], static_cast<double>(file->extent(static_cast<uint64_t>(i)).length));
+    EXPECT_NEAR(numbers[4], psnr(original, made), 1e-4);
+    EXPECT_GT(numbers[5], 0.3);
+    EXPECT_LT(numbers[5], 1);
+  }
+}
+
+TEST_F(ReportedStills, are_the_same_in_every_report_for_any_number_of_threads) {
+  pack(source_, directory_ / "x.bzna", options("q", 1));
+  pack(source_, directory_ / "y.bzna", options("r", 4));
+  for (const char* extension : {".csv", ".svg"}) {
+    EXPECT_EQ(file_contents(directory_ / "q" + extension),
+              file_contents(directory_ / "r" + extension));
+  }
+}
+
+TEST_F(ReportedStills, of_all_parts_are_in_one_report) {
+  PackOptions parts = options("q");
+  parts.nsplit = 2;
+  pack(source_, directory_ / "x.bzna", parts);
+  EXPECT_THAT(text("q"), HasSubstr("- images measured: 4 of 4\n"));
+  parts = options("r");
+  parts.split = {{"train", 0.5}, {"val", 0.5}};
+  pack(source_, directory_ / "y.bzna", parts);
+  EXPECT_EQ(measured_in(directory_ / "r.csv"), measured_in(directory_ / "q.csv"));
+}
+
+TEST_F(ReportedStills, of_an_earlier_run_and_unreadable_images_are_counted) {
+  write_file(photo(2), "this is not an image");
+  PackOptions job = options("q", 1);
+  job.max_errors = {.count = 1};
+  job.resume = true;
+  job.journal_interval_ms = 0;
+  job.job.progress = [](const PackProgress& now) { return now.done < now.total; };
+  EXPECT_THROW(pack(source_, directory_ / "x.bzna", job), StateError);  // after the last image
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "q.md"));
+  put(2);
+  job.job.progress = {};
+  pack(source_, directory_ / "x.bzna", job);
+  EXPECT_THAT(text("q"), HasSubstr("- images measured: 2 of 4\n"
+                                   "- images not measured, packed in an earlier run: 2\n"));
+  write_file(photo(1), "this is not an image");
+  job.job.overwrite = true;
+  job.resume = false;
+  pack(source_, directory_ / "x.bzna", job);
+  EXPECT_THAT(text("q"), HasSubstr("- images measured: 3 of 4\n"
+                                   "- images not measured, unreadable: 1\n"));
+}
+
+TEST_F(ReportedStills, that_are_compared_with_an_existing_file_are_measured) {
+  pack(source_, directory_ / "x.bzna", options("q"));
+  PackOptions again = options("r");
+  again.resume = true;
+  EXPECT_TRUE(pack(source_, directory_ / "x.bzna", again).files.at(0).was_there);
+  EXPECT_EQ(text("r").replace(text("r").find("r.csv"), 1, "q").substr(0, 300),
+            text("q").substr(0, 300));
 }
 
 }  // namespace

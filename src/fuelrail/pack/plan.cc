@@ -59,7 +59,8 @@ ImageSteps image_steps(const PackOptions& options) {
   ImageSteps steps{.shorter_side = stored.resize.value_or(0),
                    .rule = ResizeRule::kShrink,
                    .quality = stored.quality,
-                   .stills = stored.stills};
+                   .stills = stored.stills,
+                   .measure = !options.quality_report.empty()};
   if (!stored.quality) {
     steps.keep = stored.resize ? ImageSteps::Keep::kSmallJpegs : ImageSteps::Keep::kAll;
     steps.verify = stored.decode          ? ImageSteps::Verify::kPixels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import pathlib
@@ -127,6 +128,30 @@ def test_the_commands_work_on_it(stills: pathlib.Path, tmp_path: pathlib.Path) -
         data = fr.open(tmp_path / name, **({} if name == "y.rec" else {"track": "bzna_input"}))
         expected = fr.open(stills, track="bzna_input")
         np.testing.assert_array_equal(data[40].decode(), expected[40].decode())
+
+
+@needs_plugin
+def test_the_quality_report_has_each_image(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    packed, report = tmp_path / "x.bzna", tmp_path / "q.md"
+    fr.pack(folder, packed, preset="ultrafast", crf=12, thumb=False, quality_report=report)
+    originals = sorted(folder.glob("*/*.jpg"))
+    assert f"- images measured: {len(originals)} of {len(originals)}" in report.read_text()
+    assert report.with_suffix(".svg").read_text().count("<circle") == len(originals)
+    with report.with_suffix(".csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["path"] for row in rows] == [str(path) for path in originals]
+    for row, path, sample in zip(rows, originals, fr.open(packed, track="bzna_input"), strict=True):
+        made, expected = sample.decode().astype(float), pixels(path.read_bytes())
+        assert (int(row["height"]), int(row["width"])) == expected.shape[:2]
+        assert int(row["source_bytes"]) == path.stat().st_size
+        psnr = 10 * np.log10(255**2 / np.mean((made - expected) ** 2))
+        assert float(row["psnr"]) == pytest.approx(psnr, abs=0.01)
+        assert 0.8 < float(row["ssim"]) < 1
+    with pytest.raises(fr.InvalidArgumentError, match=r"does not apply to \.rec files"):
+        fr.pack(folder, tmp_path / "x.rec", quality_report=report)
+    command = ["pack", folder, packed, "--overwrite", "--crf", 30, "--preset", "ultrafast"]
+    fuelrail_command(*command, "--quality-report", tmp_path / "r.md", "-q")
+    assert "settings: crf 30, preset ultrafast, chroma 420" in (tmp_path / "r.md").read_text()
 
 
 def test_without_the_plugin_nothing_is_left(

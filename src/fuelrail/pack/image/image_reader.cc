@@ -27,7 +27,7 @@ PackedImage ImageReader::read(uint64_t i) {
     if (first_label_only_ && image_.labels.size() > 1) {
       image_.labels.erase(image_.labels.begin() + 1, image_.labels.end());
     }
-    maker_->make(image_, i, packed.payload);
+    packed.measured = maker_->make(image_, i, packed.payload);
     packed.id = image_.id;
     packed.crc = crc32(packed.payload);
     return packed;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ struct PackedImage {
   uint64_t id = 0;
   std::vector<std::byte> payload;
   uint32_t crc = 0;
-  std::string failure;  // the reason for a missing payload; empty on success
+  std::optional<MeasuredStill> measured{};  // as RecordMaker::make returns it
+  std::string failure;                      // the reason for a missing payload; empty on success
 };
 
 // The error's message without its path and record, because the report stores the path separately.

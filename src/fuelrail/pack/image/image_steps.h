@@ -108,11 +108,12 @@ struct ImageSteps {
 
   // Instead of `encoding` and `quality`, for formats whose records are nested files.
   StoredStills stills{};
+  bool measure = false;  // decode each still that is encoded, to measure its quality (quality.h)
 
   uint64_t seed = 0;
 
   // The options, under MXNet's names. Not in the table: `verify`, `resize`, the value kShrink of
-  // `rule`, the stages and `stills`.
+  // `rule`, the stages, `stills` and `measure`.
   static const OptionTable<ImageSteps>& table();
 };
 

@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "fuelrail/container/formats.h"
 #include "fuelrail/pack/image/image_pipeline.h"
+#include "fuelrail/pack/image/quality.h"
 #include "fuelrail/pack/source/pack_source.h"
 
 namespace fuelrail::pack {
@@ -19,10 +21,12 @@ class RecordMaker {
   virtual ~RecordMaker() = default;
   RecordMaker& operator=(RecordMaker&&) = delete;
 
-  // Replaces `payload` with the record of the image, which is number `place` of its source. Errors:
-  // those of ImagePipeline; UnsupportedError for an image that is too long for a record, and for
-  // labels that the format cannot store.
-  virtual void make(const SourceImage& image, uint64_t place, std::vector<std::byte>& payload) = 0;
+  // Replaces `payload` with the record of the image, which is number `place` of its source.
+  // Returns: how well a still that was encoded shows the image, if ImageSteps::measure is set.
+  // Errors: those of ImagePipeline; UnsupportedError for an image that is too long for a record,
+  // and for labels that the format cannot store.
+  virtual std::optional<MeasuredStill> make(const SourceImage& image, uint64_t place,
+                                            std::vector<std::byte>& payload) = 0;
 };
 
 // Requires: check(steps) has passed. Lifetime: `steps` outlives the maker.

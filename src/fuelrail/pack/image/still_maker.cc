@@ -10,6 +10,7 @@
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuelrail/mp4/nested_file.h"
+#include "fuelrail/mp4/nested_image.h"
 
 namespace fuelrail::pack {
 namespace {
@@ -70,37 +71,52 @@ Size thumbnail_of(Size image) {
   return {.height = reduced(image.height), .width = reduced(image.width)};
 }
 
-void StillMaker::make(const SourceImage& image, uint64_t place, std::vector<std::byte>& payload) {
+std::optional<MeasuredStill> StillMaker::make(const SourceImage& image, uint64_t place,
+                                              std::vector<std::byte>& payload) {
   mp4::NewRecord record{.label = label_of(image), .name = image.name};
+  std::optional<MeasuredStill> measured;
   const Bytes file = image.encoded.bytes;
-  if (image.pixels.data != nullptr) {
-    encode(pipeline_.pixels(image.pixels, place), record);
-  } else if (steps_.keep == ImageSteps::Keep::kAll && image.encoded.codec == nullptr &&
-             announces(kMp4Format, file)) {
+  const bool may_keep = image.pixels.data == nullptr && steps_.keep == ImageSteps::Keep::kAll &&
+                        image.encoded.codec == nullptr && announces(kMp4Format, file);
+  if (may_keep) {
     const mp4::NestedFile nested = mp4::read_nested_file(file, "", 0);
     const bool keeps_stills = keep_stills(file, nested, steps_.stills.thumb, record);
-    if (!keeps_stills) encode(pipeline_.pixels(image.encoded, place), record);
+    if (!keeps_stills) measured = encode(image, place, record);
     if (record.name.empty()) record.name = nested.name;
     const bool keeps_all = keeps_stills && nested.label == record.label &&
                            nested.name == record.name &&
                            nested.thumb.has_value() == record.thumb.has_value();
-    if (keeps_all) return payload.assign(file.begin(), file.end());
+    if (keeps_all) {
+      payload.assign(file.begin(), file.end());
+      return std::nullopt;
+    }
   } else {
-    encode(pipeline_.pixels(image.encoded, place), record);
+    measured = encode(image, place, record);
   }
   mp4::write_nested_file(record, payload);
+  return measured;
 }
 
-void StillMaker::encode(ConstImageView pixels, mp4::NewRecord& record) {
+std::optional<MeasuredStill> StillMaker::encode(const SourceImage& image, uint64_t place,
+                                                mp4::NewRecord& record) {
+  const ConstImageView pixels = image.pixels.data != nullptr
+                                    ? pipeline_.pixels(image.pixels, place)
+                                    : pipeline_.pixels(image.encoded, place);
   record.input = encode_still(pixels, input_);
-  if (!steps_.stills.thumb) return;
+  std::optional<MeasuredStill> result;
+  if (steps_.measure) {
+    result = measured(pixels, record.input);
+    result->source_bytes = image.encoded.bytes.size();
+  }
+  if (!steps_.stills.thumb) return result;
   const Size size = thumbnail_of(pixels.size());
   if (size == pixels.size()) {
     record.thumb = record.input;
-    return;
+    return result;
   }
   const Transforms shrink{Resize{.size = size}};
   record.thumb = encode_still(shrinker_.run(shrink, pixels, Philox(0, 0, 0)), thumb_);
+  return result;
 }
 
 mp4::NewStill StillMaker::encode_still(ConstImageView image, HevcStill& still) {
@@ -111,6 +127,17 @@ mp4::NewStill StillMaker::encode_still(ConstImageView image, HevcStill& still) {
           .parameters = still.parameters,
           .coded = frame,
           .visible = image.size()};
+}
+
+MeasuredStill StillMaker::measured(ConstImageView image, const mp4::NewStill& still) {
+  if (decoder_ == nullptr) decoder_ = make_decoder();
+  const ImageCodec codec = mp4::codec_of(mp4::BoxType("hvc1"), still.coded, still.parameters);
+  const EncodedImage encoded = mp4::image_of(still.bitstream, codec, still.visible);
+  const ImageView decoded = decoded_.resize(image.size(), 0, image.channels);
+  decode_whole(*decoder_, encoded, probe(encoded), decoded);
+  return {.size = image.size(),
+          .bytes = still.bitstream.size(),
+          .quality = meter_.compare(image, decoded)};
 }
 
 }  // namespace fuelrail::pack

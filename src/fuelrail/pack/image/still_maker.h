@@ -9,10 +9,13 @@
 #include <vector>
 
 #include "fuelrail/base/box.h"
+#include "fuelrail/decode/decoder.h"
 #include "fuelrail/encode/hevc_encoder.h"
 #include "fuelrail/mp4/nested_file_writer.h"
+#include "fuelrail/pack/image/quality.h"
 #include "fuelrail/pack/image/record_maker.h"
 #include "fuelrail/pack/image/stage_runner.h"
+#include "fuelrail/transform/pixel_buffer.h"
 
 namespace fuelrail::pack {
 
@@ -33,13 +36,17 @@ class StillMaker final : public RecordMaker {
   // Requires: check(steps) has passed. Lifetime: `steps` outlives the maker.
   explicit StillMaker(const ImageSteps& steps) : steps_(steps), pipeline_(steps) {}
 
-  // An image that is such an MP4 file already keeps its stills, if ImageSteps::keep is kAll. Errors
-  // besides those of RecordMaker::make: those of HevcEncoder.
-  void make(const SourceImage& image, uint64_t place, std::vector<std::byte>& payload) override;
+  // An image that is such an MP4 file already keeps its stills, if ImageSteps::keep is kAll; it is
+  // not measured. Errors besides those of RecordMaker::make: those of HevcEncoder; if
+  // ImageSteps::measure is set, those of decoding the still.
+  std::optional<MeasuredStill> make(const SourceImage& image, uint64_t place,
+                                    std::vector<std::byte>& payload) override;
 
  private:
-  void encode(ConstImageView pixels, mp4::NewRecord& record);
+  std::optional<MeasuredStill> encode(const SourceImage& image, uint64_t place,
+                                      mp4::NewRecord& record);
   mp4::NewStill encode_still(ConstImageView image, HevcStill& still);
+  MeasuredStill measured(ConstImageView image, const mp4::NewStill& still);
 
   const ImageSteps& steps_;
   ImagePipeline pipeline_;
@@ -47,6 +54,9 @@ class StillMaker final : public RecordMaker {
   std::unique_ptr<HevcEncoder> encoder_;  // made at the first image that is encoded
   HevcStill input_;
   HevcStill thumb_;
+  std::unique_ptr<Decoder> decoder_;  // made at the first image that is measured
+  PixelBuffer decoded_;
+  QualityMeter meter_;
 };
 
 }  // namespace fuelrail::pack
