@@ -262,7 +262,7 @@ class EncodedStills : public testing::PluginTest {
   }
 };
 
-constexpr StoredImages kFine{
+const StoredImages kFine{
     .stills = {.hevc = {.crf = 4, .preset = "ultrafast", .chroma = 444}, .thumb = false}};
 
 TEST_F(EncodedStills, images_of_every_kind_are_encoded_upright) {
