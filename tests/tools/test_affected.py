@@ -55,7 +55,7 @@ def test_modules_that_link_the_changed_one_are_affected(root: pathlib.Path) -> N
     laid(root, {"src/fuelrail/decode/png/a.cc": ""})  # not known to git yet
     assert affected(root, "modules") == "cli decode loader"
     assert affected(root, "programs") == (
-        "cli_test decode_test loader_test faults_test command_test"
+        "cli_test decode_test loader_test bzna_test faults_test command_test"
     )
     assert affected(root, "folders") == "tests/python/dataset tests/python/loader"
 
@@ -73,7 +73,9 @@ def test_commits_of_the_branch_count_and_those_of_main_do_not(root: pathlib.Path
 def test_integration_tests_are_built_where_they_change(root: pathlib.Path) -> None:
     laid(root, {"tests/integration/faults_test.cc": ""})
     assert affected(root, "modules") == ""
-    assert affected(root, "programs") == "faults_test replacing_test faulty_reads_test command_test"
+    assert affected(root, "programs") == (
+        "bzna_test faults_test replacing_test faulty_reads_test command_test"
+    )
 
 
 def test_without_main_it_asks_for_what_is_not_committed(root: pathlib.Path) -> None:

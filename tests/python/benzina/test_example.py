@@ -15,6 +15,7 @@ import fuelrail as fr
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "examples" / "imagenet"
+TORCHVISION = ROOT / ".venv" / "torchvision"  # where ./run setup installs it
 SAMPLE = ROOT.parent / "shared" / "data" / "imagenet-sample"
 
 # torchvision's compiled operators need CUDA's libraries, and its import needs these two of them.
@@ -27,6 +28,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
+@pytest.mark.skipif(not TORCHVISION.is_dir(), reason=f"{TORCHVISION} does not exist")
 @pytest.mark.skipif(not SAMPLE.is_dir(), reason=f"{SAMPLE} does not exist")
 @pytest.mark.skipif(
     "FUELRAIL_HEVC" not in os.environ, reason="FUELRAIL_HEVC names no plugin for H.265"
@@ -44,6 +46,7 @@ def test_both_programs_train(tmp_path: pathlib.Path) -> None:
         tmp_path / "x.bzna",
         preset="ultrafast",
     )
+    environment = {**os.environ, "PYTHONPATH": str(TORCHVISION)}
     options = [
         "--epochs",
         "1",
@@ -61,7 +64,7 @@ def test_both_programs_train(tmp_path: pathlib.Path) -> None:
         ("train_benzina.py", [str(tmp_path / "x.bzna")]),
     ):
         command = [sys.executable, "-c", RUN, str(EXAMPLE / program), *data, *options]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
         assert done.returncode == 0, done.stderr
         lines = done.stdout.splitlines()
         assert [re.match(r"epoch 0 (\w+):", line)[1] for line in lines] == ["train", "val"]  # type: ignore[index]

@@ -74,7 +74,12 @@ class PluginDecoder final : public Decoder {
     }
     const PlanarPicture picture = decode_planes(job.encoded);
     require_size(job, picture.planes[0].size);
-    if (job.take_planes) return job.take_planes(picture);
+    if (job.take_planes) {
+      if (picture.matrix == hevc::Matrix::kRgb) {
+        throw UnsupportedError("the image stores red, green and blue, not luma and chroma");
+      }
+      return job.take_planes(picture);
+    }
     to_pixels(picture, job.box, job.output);
   }
 
