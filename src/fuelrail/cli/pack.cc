@@ -63,20 +63,19 @@ the disk. With --resume, an existing output is compared with the result, image b
 it is equal.)";
 
 // The sources in the form "train=photos"; empty for one source without a split. Errors:
-// InvalidArgumentError for several sources, some of which have no split.
-std::vector<pack::SplitSource> split_sources(const std::vector<std::string>& sources) {
+// InvalidArgumentError for several sources, some of which have no split. `format`: of the output.
+std::vector<pack::SplitSource> split_sources(const std::vector<std::string>& sources,
+                                             const FileFormat* format) {
   std::vector<pack::SplitSource> splits;
   for (const std::string& source : sources) {
     const size_t at = source.find('=');
     const std::string name = source.substr(0, at);
-    const bool is_split =
-        at != source.npos && std::ranges::any_of(all_formats(), [&](auto* format) {
-          return format->splits != nullptr && std::ranges::count(format->splits(), name) > 0;
-        });
+    const bool is_split = at != source.npos && format != nullptr && format->splits != nullptr &&
+                          std::ranges::count(format->splits(), name) > 0;
     if (is_split) splits.push_back({.split = name, .uri = source.substr(at + 1)});
     if (is_split || sources.size() == 1) continue;
     throw InvalidArgumentError(
-        "one of several sources is not for a split",
+        "one of several sources is not for a split of the output",
         {.expected = "one source, or one for each split: train=SRC validation=SRC test=SRC",
          .found = source});
   }
@@ -96,7 +95,7 @@ int run(const PackArguments& arguments, Console& console) {
   }
   const std::string output = sources.back();
   sources.pop_back();
-  const std::vector<pack::SplitSource> splits = split_sources(sources);
+  const std::vector<pack::SplitSource> splits = split_sources(sources, find_format(output));
   return run_packing(
       [&](const pack::PackOptions& options) {
         return splits.empty() ? pack::pack(sources.front(), output, options)

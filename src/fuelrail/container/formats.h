@@ -48,7 +48,8 @@ struct FileFormat {
   FileSignature signature{};
   std::string_view reader{};  // the Python class that reads records of any length; may be empty
   FormatSchema schema{};
-  std::vector<std::string_view> (*tracks)() = nullptr;  // the values of OpenOptions::track
+  // The values of OpenOptions::track: the default first, and last that of the images in full size.
+  std::vector<std::string_view> (*tracks)() = nullptr;
   std::vector<std::string_view> (*splits)() = nullptr;  // the values of OpenOptions::split
 
   // The index's extension, which replaces `extension`. If given, writers get a sink for an index.

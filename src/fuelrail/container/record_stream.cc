@@ -23,16 +23,6 @@ void check_payload_bytes(uint64_t bytes, uint64_t max_payload_bytes, const std::
        .remedy = has_reader ? fmt::format("Copy the record with {}", format->reader) : ""});
 }
 
-void require_sidecar_beside(const RecordFile& file) {
-  const std::string beside = sidecar_uri(file.uri());
-  if (file.sidecar_location().place == SidecarPlace::kBeside || !is_file(beside)) return;
-  throw CorruptError(
-      "the sidecar cannot be used, but it may hold data that the file does not have",
-      {.path = beside,
-       .remedy =
-           "Restore the sidecar, or move it away to copy the file without the sidecar's data"});
-}
-
 class RecordFileStream final : public RecordStream {
  public:
   RecordFileStream(std::shared_ptr<const RecordFile> file, uint64_t max_payload_bytes,
@@ -97,6 +87,16 @@ StreamedRecord read_record(const RecordFile& file, uint64_t i, BlockReader& read
   if (known.labels() && has_image_prefix(payload)) record.id = parse_image_record(payload).id;
   if (known.has_keys()) record.key = known.key(i);
   return record;
+}
+
+void require_sidecar_beside(const RecordFile& file) {
+  const std::string beside = sidecar_uri(file.uri());
+  if (file.sidecar_location().place == SidecarPlace::kBeside || !is_file(beside)) return;
+  throw CorruptError(
+      "the sidecar cannot be used, but it may hold data that the file does not have",
+      {.path = beside,
+       .remedy =
+           "Restore the sidecar, or move it away to copy the file without the sidecar's data"});
 }
 
 std::unique_ptr<RecordStream> stream_of(std::shared_ptr<const RecordFile> file,

@@ -71,6 +71,10 @@ class RecordStream {
 StreamedRecord read_record(const RecordFile& file, uint64_t i, BlockReader& reader,
                            uint64_t max_payload_bytes, std::vector<std::byte>& storage);
 
+// Errors: CorruptError if a sidecar beside the file was ignored, because the data that only the
+// sidecar holds would be lost in a copy.
+void require_sidecar_beside(const RecordFile& file);
+
 // Streams the file's records and the data of its sidecar. `keys`: the keys in the file's index;
 // empty if there is no index. Errors: CorruptError for a file without records, and if a sidecar
 // beside the file was ignored, because the data that only the sidecar holds would be lost.

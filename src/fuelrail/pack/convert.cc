@@ -50,6 +50,9 @@ PackResult::File encode_images(const std::string& source, const std::string& out
                             .found = "records of bytes"});
   }
   if (file->size() == 0) throw CorruptError("the file has no records", {.path = source});
+  if (const auto* record_file = dynamic_cast<const RecordFile*>(file.get())) {
+    require_sidecar_beside(*record_file);
+  }
   const std::unique_ptr<PackSource> images = source_of_images(file);
   return PackJob(*images, {}, output, options).run().files.front();
 }

@@ -186,6 +186,56 @@ TEST_F(NestedImages, recovery_keeps_the_splits_of_what_is_left) {
                                                       RecordSplit{"test", {4, 5, 6, 7, 8}}));
 }
 
+TEST_F(NestedImages, splits_in_any_order_are_the_same_again) {
+  const std::vector<SplitSource> sources{
+      {"test", photos()}, {"val", photos()}, {"train", photos()}};
+  pack(sources, out("x.bzna"), {});
+  EXPECT_TRUE(pack(sources, out("x.bzna"), {.resume = true}).files.at(0).was_there);
+  pack(sources, out("y.bzna"), {.nsplit = 2});
+  merge({out("y.part000.bzna"), out("y.part001.bzna")}, out("z.bzna"));
+  EXPECT_EQ(file_contents(out("z.bzna")), file_contents(out("x.bzna")));
+}
+
+TEST_F(NestedImages, an_existing_file_with_other_ids_is_not_kept) {
+  write_file(directory_ / "x.lst", "0\t5\tphotos/ant/m0.mp4\n");
+  pack(directory_ / "x.lst", out("x.bzna"), {});
+  write_file(directory_ / "x.lst", "7\t5\tphotos/ant/m0.mp4\n");
+  EXPECT_THAT(testing::refusal_of<IoError>(
+                  [&] { pack(directory_ / "x.lst", out("x.bzna"), {.resume = true}); }),
+              HasSubstr("record 0, which differs"));
+}
+
+TEST_F(NestedImages, without_thumbnails_are_converted_too) {
+  pack(photos(), out("x.bzna"), {.images = StoredImages{.stills = {.thumb = false}}});
+  EXPECT_EQ(convert(out("x.bzna"), out("y.rec")).records, 5u);
+}
+
+TEST_F(NestedImages, are_recovered_from_a_file_whose_beginning_is_damaged) {
+  pack(photos(), out("x.bzna"), {});
+  std::string bytes = file_contents(out("x.bzna"));
+  bytes[5] ^= 1;  // in the type of the first box
+  write_file(out("x.bzna"), bytes);
+  EXPECT_EQ(recover(out("x.bzna"), out("r.bzna"), {}, {}).file.records, 5u);
+  EXPECT_THAT(testing::refusal_of<InvalidArgumentError>(
+                  [&] { recover(out("x.bzna"), out("r.rec"), {}, {}); }),
+              HasSubstr("cannot be copied to this format: expected a name that ends in .bzna"));
+}
+
+TEST_F(NestedImages, are_not_copied_past_an_unusable_sidecar) {
+  pack(photos(), out("x.bzna"), {});
+  write_file(out("x.bzna.frx"), "damaged");
+  EXPECT_THAT(testing::refusal_of<CorruptError>([&] { convert(out("x.bzna"), out("y.rec")); }),
+              HasSubstr("the sidecar cannot be used"));
+}
+
+TEST_F(NestedImages, a_report_replaces_no_other_file) {
+  write_file(out("q.csv"), "path,label\n");
+  EXPECT_THAT(testing::refusal_of<IoError>(
+                  [&] { pack(photos(), out("x.bzna"), {.quality_report = out("q.md")}); }),
+              HasSubstr("q.csv: a file of the quality report would replace another file"));
+  EXPECT_THAT(names_in(out()), ElementsAre("q.csv"));
+}
+
 TEST_F(NestedImages, options_of_other_formats_are_refused) {
   const auto refusal = [&](const std::string& output, const StoredImages& images) {
     return testing::refusal_of<InvalidArgumentError>(

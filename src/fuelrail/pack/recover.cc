@@ -1,5 +1,8 @@
 #include "fuelrail/pack/recover.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <vector>
 
 #include "fuelrail/base/error.h"
@@ -14,8 +17,16 @@ namespace fuelrail::pack {
 namespace {
 
 void check_recovered_names(const std::string& source, const std::string& output) {
-  format_for(FormatWork::kSalvage, source);
-  format_for(FormatWork::kWrite, output);
+  const FileFormat& from = format_for(FormatWork::kSalvage, source);
+  const FileFormat& to = format_for(FormatWork::kWrite, output);
+  if (from.content != to.content) {
+    throw InvalidArgumentError(
+        "the records of the source cannot be copied to this format",
+        {.path = output,
+         .expected = fmt::format("a name that ends in {}", extensions_with(from.content)),
+         .found = std::string(to.extension),
+         .remedy = "Recover the file in its own format, then convert it"});
+  }
   check_other_file(source, output);
 }
 
@@ -61,6 +72,8 @@ class Recoverer {
     } catch (const CorruptError& error) {
       lost_splits(error);
     } catch (const TruncatedError& error) {
+      lost_splits(error);
+    } catch (const UnsupportedError& error) {  // the first bytes may be damaged
       lost_splits(error);
     }
     for (RecordSplit& split : splits) {

@@ -167,7 +167,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def __iter__(self) -> Any:
         """Starts an epoch, and returns an iterator over its batches. Each epoch draws other random
         numbers. A sample that cannot be decoded raises its error in place of its batch; the next
-        call of `next` returns the next batch.
+        call of `next` returns the next batch. Without a sidecar beside the file, records are also
+        read for their sizes, up to `multibuffering` + 1 batches ahead: an error of that reading is
+        raised early. `fuelrail index` makes the sidecar.
 
         Errors of `next`: DecodeError and the other errors of reading and decoding, with the path
         and the record; StallError, which is a TimeoutError, after `timeout`; what the sampler, a

@@ -161,7 +161,7 @@ class OpenedBzna final : public RecordFile {
 
   std::optional<Size> image_size(uint64_t i) const override {
     const auto still = stored_still(i);
-    return still ? std::optional(still->visible) : std::nullopt;
+    return still && still->visible != Size{} ? std::optional(still->visible) : std::nullopt;
   }
 
   std::vector<RecordSplit> splits() const override { return stored_splits(*source(), table_); }

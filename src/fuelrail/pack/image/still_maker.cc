@@ -81,6 +81,7 @@ std::optional<MeasuredStill> StillMaker::make(const SourceImage& image, uint64_t
   if (may_keep) {
     const mp4::NestedFile nested = mp4::read_nested_file(file, "", 0);
     const bool keeps_stills = keep_stills(file, nested, steps_.stills.thumb, record);
+    if (keeps_stills) pipeline_.prepare(image.encoded, place);  // only checks it, as for any image
     if (!keeps_stills) measured = encode(image, place, record);
     if (record.name.empty()) record.name = nested.name;
     const bool keeps_all = keeps_stills && nested.label == record.label &&

@@ -60,7 +60,7 @@ uint64_t MadeAlready::take(const PackedImage& image, const std::string& path) {
   }
   const StreamedRecord there = read_of(*this, [&] { return stream_->read(taken_); });
   if (there.crc != image.crc || !std::ranges::equal(there.payload, image.payload)) unlike();
-  if (there.key && *there.key != image.id) unlike();
+  if (there.key.value_or(there.id.value_or(taken_)) != image.id) unlike();
   ++taken_;
   return there.framed_bytes;
 }
@@ -69,7 +69,10 @@ FileIdentity MadeAlready::finish(const std::vector<RecordSplit>& splits) {
   if (taken_ < stream_->size()) {
     refuse(fmt::format("more records than the job makes ({}, not {})", stream_->size(), taken_));
   }
-  if (read_of(*this, [&] { return stream_->splits(); }) != splits) {
+  std::vector<RecordSplit> found = read_of(*this, [&] { return stream_->splits(); });
+  std::vector<RecordSplit> expected = splits;
+  for (auto* const each : {&found, &expected}) std::ranges::sort(*each, {}, &RecordSplit::name);
+  if (found != expected) {
     refuse("other splits than those of the job");
   }
   read_of(*this, [&] {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -206,6 +207,10 @@ void Part::set_splits(std::vector<RecordSplit> splits) {
     throw UnsupportedError("files of this format cannot store splits",
                            {.path = uri_, .found = "the split " + splits.front().name});
   }
+  const std::vector<std::string_view> names = format_.splits();
+  std::ranges::sort(splits, {}, [&](const RecordSplit& split) {  // as `splits` returns them
+    return std::ranges::find(names, split.name) - names.begin();
+  });
   records_writer_->set_splits(std::move(splits));
 }
 

@@ -4,14 +4,31 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string_view>
 #include <utility>
 
+#include "fuelrail/base/error.h"
 #include "fuelrail/base/hevc_library.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::pack {
 namespace {
+
+constexpr std::string_view kTitle = "# Quality of H.265 stills\n\n";
+constexpr std::string_view kTableHead = "path,width,height,source_bytes,bytes,psnr,ssim\n";
+constexpr std::string_view kPlotHead = "<svg xmlns='http://www.w3.org/2000/svg' width='";
+
+// Only an earlier report is replaced: another file with such a name may be a list of images.
+void refuse_other(const std::string& uri, std::string_view begin) {
+  if (!is_file(uri)) return;
+  const auto source = file_system_for(uri).open(uri);
+  std::string head(std::min<uint64_t>(source->size_bytes(), begin.size()), '\0');
+  source->read(0, std::as_writable_bytes(std::span(head)));
+  if (head == begin) return;
+  throw IoError("a file of the quality report would replace another file",
+                {.path = uri, .remedy = "Choose another name for the report"});
+}
 
 // --- Table ---
 
@@ -153,10 +170,15 @@ std::unique_ptr<Sink> created(const std::string& uri) { return file_system_for(u
 
 QualityReport::QualityReport(const std::string& uri) {
   const std::string stem = uri.substr(0, uri.size() - std::string_view(kReportExtension).size());
+  const std::string table = stem + ".csv", plot = stem + ".svg";
+  for (const auto& [name, begin] :
+       {std::pair(uri, kTitle), {table, kTableHead}, {plot, kPlotHead}}) {
+    refuse_other(name, begin);
+  }
   text_ = created(uri);
-  table_ = created(stem + ".csv");
-  plot_ = created(stem + ".svg");
-  table_->write(as_bytes("path,width,height,source_bytes,bytes,psnr,ssim\n"));
+  table_ = created(table);
+  plot_ = created(plot);
+  table_->write(as_bytes(kTableHead));
 }
 
 void QualityReport::add(const std::string& path, const MeasuredStill& still) {
@@ -184,7 +206,7 @@ void QualityReport::finish(const ImageSteps& steps, const UnmeasuredImages& othe
 }
 
 std::string QualityReport::text(const ImageSteps& steps, const UnmeasuredImages& others) const {
-  std::string text = "# Quality of H.265 stills\n\n" + counts(rows_.size(), others);
+  std::string text = std::string(kTitle) + counts(rows_.size(), others);
   text += fmt::format("- settings: {}\n- made and decoded with: {}\n", described(steps),
                       describe_hevc_library());
   if (rows_.empty()) return text;

@@ -63,7 +63,10 @@ class ContainerSource final : public PackSource {
   const Schema& schema() const { return images_->schema(); }
 
   std::string name_of(uint64_t i, const Sample& sample) const {
-    if (file_ == nullptr) return base_name(images_->place(i).path);
+    if (file_ == nullptr) {
+      const bool has_files = std::string_view(images_->format()) == "folder";
+      return has_files ? base_name(images_->place(i).path) : "";
+    }
     if (name_) return std::string(as_text(sample.fields[*name_].bytes));
     if (!file_->sidecar().has_names()) return "";
     std::vector<std::byte> name;

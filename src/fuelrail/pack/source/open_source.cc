@@ -35,7 +35,9 @@ class ImagesStream final : public RecordStream {
                std::shared_ptr<const Container> images)
       : RecordStream(uri, max_payload_bytes),
         file_(std::dynamic_pointer_cast<const RecordFile>(images)),
-        source_(source_of_images(std::move(images))) {}
+        source_(source_of_images(std::move(images))) {
+    if (file_ != nullptr) require_sidecar_beside(*file_);
+  }
 
   uint64_t size() const override { return source_->size(); }
 
@@ -91,8 +93,11 @@ std::unique_ptr<RecordStream> open_stream(const std::string& source, const std::
   const uint64_t longest = format_for(FormatWork::kWrite, output).max_payload_bytes;
   const FileFormat& format = format_for(FormatWork::kCopy, source);
   const RecordContent content = format_for(FormatWork::kWrite, output).content;
-  if (!options.schema.empty() || format.content != content) {
-    return std::make_unique<ImagesStream>(source, longest, options);
+  if (!options.schema.empty()) return std::make_unique<ImagesStream>(source, longest, options);
+  if (format.content != content) {
+    OpenOptions whole = options;
+    if (format.tracks != nullptr) whole.track = format.tracks().back();  // every record has it
+    return std::make_unique<ImagesStream>(source, longest, whole);
   }
   return given_by_row(source, [&] { return format.open_stream(source, longest, options); });
 }
