@@ -204,7 +204,7 @@ def main() -> int:
     results["plugin"] = subprocess.run(
         [FUELRAIL, "doctor", "--json"], capture_output=True, text=True, check=False
     ).stdout
-    results["plugin"] = json.loads(results["plugin"])["h265_plugin"]
+    results["plugin"] = json.loads(results["plugin"])["fuelrail"]["h265_plugin"]
     results["loading"] = loading(folder, options.rounds)
     results["packing"] = packing(folder, options.images, options.rounds)
     costs = subprocess.run(
