@@ -1,4 +1,4 @@
-// Packs images into RecordIO or FFRecord files with their companions.
+// Packs images into record files with their companions.
 #pragma once
 
 #include <string>

@@ -107,7 +107,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             use.
 
         Errors: InvalidArgumentError and ArgumentTypeError for invalid arguments; ValueError for a
-        combination that torch refuses; UnsupportedError if `device` needs CUDA and there is none;
+        combination that torch refuses; UnsupportedError if `device` is a CUDA device and CUDA is not available;
         those of `fuelrail.open`.
         """
         if batch_size is None and batch_sampler is None:

@@ -234,8 +234,5 @@ ConstImageView ImagePipeline::pixels(const EncodedImage& encoded, uint64_t place
   const ImageInfo info = probe(encoded);
   return impl_->change(impl_->upright(impl_->decode(encoded, info), info), place, true);
 }
-ConstImageView ImagePipeline::pixels(ConstImageView pixels, uint64_t place) {
-  return impl_->change(pixels, place, false);
-}
 
 }  // namespace fuelrail::pack

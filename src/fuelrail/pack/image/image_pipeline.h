@@ -39,7 +39,6 @@ class ImagePipeline {
   // The result of the steps before it is encoded, valid until the next call; ImageSteps::keep does
   // not apply. Errors: those of `probe`, of decoding and of the stages.
   ConstImageView pixels(const EncodedImage& encoded, uint64_t place);
-  ConstImageView pixels(ConstImageView pixels, uint64_t place);
 
  private:
   struct Impl;

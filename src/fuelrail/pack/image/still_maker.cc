@@ -76,8 +76,8 @@ std::optional<MeasuredStill> StillMaker::make(const SourceImage& image, uint64_t
   mp4::NewRecord record{.label = label_of(image), .name = image.name};
   std::optional<MeasuredStill> measured;
   const Bytes file = image.encoded.bytes;
-  const bool may_keep = image.pixels.data == nullptr && steps_.keep == ImageSteps::Keep::kAll &&
-                        image.encoded.codec == nullptr && announces(kMp4Format, file);
+  const bool may_keep = steps_.keep == ImageSteps::Keep::kAll && image.encoded.codec == nullptr &&
+                        announces(kMp4Format, file);
   if (may_keep) {
     const mp4::NestedFile nested = mp4::read_nested_file(file, "", 0);
     const bool keeps_stills = keep_stills(file, nested, steps_.stills.thumb, record);
@@ -100,9 +100,7 @@ std::optional<MeasuredStill> StillMaker::make(const SourceImage& image, uint64_t
 
 std::optional<MeasuredStill> StillMaker::encode(const SourceImage& image, uint64_t place,
                                                 mp4::NewRecord& record) {
-  const ConstImageView pixels = image.pixels.data != nullptr
-                                    ? pipeline_.pixels(image.pixels, place)
-                                    : pipeline_.pixels(image.encoded, place);
+  const ConstImageView pixels = pipeline_.pixels(image.encoded, place);
   record.input = encode_still(pixels, input_);
   std::optional<MeasuredStill> result;
   if (steps_.measure) {

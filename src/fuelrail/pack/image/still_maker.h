@@ -36,9 +36,10 @@ class StillMaker final : public RecordMaker {
   // Requires: check(steps) has passed. Lifetime: `steps` outlives the maker.
   explicit StillMaker(const ImageSteps& steps) : steps_(steps), pipeline_(steps) {}
 
-  // An image that is such an MP4 file already keeps its stills, if ImageSteps::keep is kAll; it is
-  // not measured. Errors besides those of RecordMaker::make: those of HevcEncoder; if
-  // ImageSteps::measure is set, those of decoding the still.
+  // Requires: the image is encoded (SourceImage::encoded). One that is such an MP4 file already
+  // keeps its stills, if ImageSteps::keep is kAll; it is not measured. Errors besides those of
+  // RecordMaker::make: those of HevcEncoder; if ImageSteps::measure is set, those of decoding the
+  // still.
   std::optional<MeasuredStill> make(const SourceImage& image, uint64_t place,
                                     std::vector<std::byte>& payload) override;
 
