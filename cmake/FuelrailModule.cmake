@@ -83,7 +83,7 @@ function(fuelrail_add_test name)
   add_test(NAME ${name} COMMAND ${name}_test)
   # A forked child starts threads of its own, which TSan does not let it by default.
   set_tests_properties(${name} PROPERTIES ENVIRONMENT
-    "TSAN_OPTIONS=die_after_fork=0;LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan_suppressions.txt")
+    "TSAN_OPTIONS=die_after_fork=0 suppressions=${PROJECT_SOURCE_DIR}/tests/tsan_suppressions.txt;LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan_suppressions.txt")
   if(T_RELEASE)
     add_dependencies(release_tests ${name}_test)
     set_tests_properties(${name} PROPERTIES LABELS release)
