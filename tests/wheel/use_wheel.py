@@ -3,7 +3,7 @@ library and NumPy.
 
 python -I use_wheel.py SOME.rec STILLS.bzna            a file of records with JPEGs, to have photographs without another
                                                        package, and tests/golden/bzna/stills.bzna
-python -I use_wheel.py SOME.rec STILLS.bzna --plugin   the plugin for H.265 is installed: uses that
+python -I use_wheel.py SOME.rec STILLS.bzna --plugin   the plugin for H.265 is installed: decodes and packs with it
 
 Run by `./run wheel --test` in a new environment. Torch is used where it is installed.
 """
@@ -167,13 +167,11 @@ def refuse_pixels(stills: str) -> None:
     assert 'pip install "fuelrail[hevc]"' in refusal, refusal
 
 
-def decode_pixels(stills: str, package: pathlib.Path) -> None:
+def decode_pixels(stills: str) -> None:
     """Each channel of each image has a level of its own, with a slope to the right."""
     import numpy as np
 
     import fuelrail as fr
-
-    before = mapped_libraries()
 
     def check_levels(levels: object) -> None:
         expected = [[48 + 25 * i + 15 * c for c in range(3)] for i in range(2)]
@@ -186,7 +184,28 @@ def decode_pixels(stills: str, package: pathlib.Path) -> None:
     ((batch, labels),) = fr.Loader(stills, 2, track="bzna_input", transforms=transforms)
     assert np.asarray(labels).tolist() == [0, 1]
     check_levels(255 * np.asarray(batch).mean(axis=(2, 3)))
-    check_libraries(before, package)
+
+
+def pack_stills(records: str) -> None:
+    """Squares and photographs become a `.bzna` file, whose labels and brightness are theirs."""
+    import numpy as np
+
+    import fuelrail as fr
+
+    with tempfile.TemporaryDirectory() as folder:
+        images, packed = pathlib.Path(folder) / "images", str(pathlib.Path(folder) / "x.bzna")
+        make_images(images, records)
+        command("pack", str(images), packed, "--quiet")
+        command("verify", packed, "--decode")
+        transforms = [fr.transforms.ResizedCenterCrop(24)]
+        ((batch, labels),) = fr.Loader(packed, 32, transforms=transforms)
+        assert np.asarray(labels).tolist() == [0] * 16 + [1] * 16
+        brightness = 255 * np.asarray(batch).mean(axis=(1, 2, 3))
+        samples = fr.open(packed)
+        for i in range(32):
+            if samples[i].name.endswith(b".png"):
+                level = int(pathlib.PurePath(samples[i].name.decode()).stem) + (200, 20)[i // 16]
+                assert abs(brightness[i] - level) < 3, (samples[i].name, brightness[i], level)
 
 
 def main() -> None:
@@ -199,9 +218,11 @@ def main() -> None:
     doctor = json.loads(command("doctor", "--json"))
     plugin = doctor["fuelrail"]["h265_plugin"]
     if "--plugin" in sys.argv:
-        decode_pixels(sys.argv[2], package)
+        decode_pixels(sys.argv[2])
+        pack_stills(sys.argv[1])
+        check_libraries(before, package)
         assert plugin.startswith("libde265 "), plugin
-        print(f"the plugin for H.265 ({plugin}): images were decoded")
+        print(f"the plugin for H.265 ({plugin}): images were decoded, packed and loaded")
         return
     with tempfile.TemporaryDirectory() as folder:
         images, packed = pathlib.Path(folder) / "images", str(pathlib.Path(folder) / "x.rec")
