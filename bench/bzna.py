@@ -4,12 +4,12 @@
     ./run bench bzna --quick          fewer rounds and images, for a rough figure only
 
 - Loading: random-resized-crop 224, float32 batches of 64 on two threads, through fuelrail's loader and through Benzina's API,
-  from thumbnails of CRF 10 and 23. The limit is the plugin's decoder alone, on two threads, with all stills in memory
-  (bench/limit/still_limit.cc).
+  from thumbnails of CRF 10 and 23, with each of the plugin's decoders. The limit is the decoder alone, on two threads, with
+  all stills in memory (bench/limit/still_limit.cc).
 - Packing: `fuelrail pack`, CRF 23, preset medium, without thumbnails, on two threads, a whole process. The limit is x265 on
   two threads, with all pixels in memory.
 - Costs: reading the boxes of a record, parsing a record and a still, and drawing the parameters of a random crop.
-- Reads: the bytes that a shuffled epoch reads, compared with those of the bitstreams that it wants.
+- Reads: the bytes that a shuffled epoch of 100,000 records reads, compared with those of the bitstreams that it wants.
 - Quality: bytes, PSNR and SSIM by CRF (`fuelrail pack --quality-report`), and the rate of decoding, beside the JPEG files.
 
 Contenders take turns. A ratio is the median over the rounds of the ratio within the round; its spread is half the distance
@@ -19,6 +19,7 @@ between the quartiles. Results go to bench/results/bzna-<cpu>-<date>.json and .m
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import pathlib
@@ -52,6 +53,10 @@ import fuelrail as fr
 THREADS, BATCH = 2, 64
 CRFS = (10, 18, 23, 28)
 LIMIT = str(ROOT / "build" / "release" / "bench" / "limit" / "fuelrail_still_limit")
+PLUGINS = {  # `./run bench bzna` sets the variables
+    "libde265": os.environ["FUELRAIL_HEVC"],
+    "libavcodec": os.environ["FUELRAIL_OTHER_HEVC"],
+}
 FUELRAIL = str(pathlib.Path(sysconfig.get_path("scripts")) / "fuelrail")
 
 
@@ -79,17 +84,18 @@ def pack(folder: pathlib.Path, name: str, *options: str) -> float:
 
 def loading(folder: pathlib.Path, rounds: int) -> dict[str, Any]:
     results = {}
-    for crf in (10, 23):
+    for crf, (decoder, plugin) in itertools.product((10, 23), PLUGINS.items()):
         path = str(folder / f"crf{crf}.bzna")
+        with_plugin = ["env", f"FUELRAIL_HEVC={plugin}"]
         adapter = [sys.executable, str(PEERS / "benzina_loader.py"), path, str(THREADS)]
         shape = [str(BATCH), str(SIDE)]
         everybody = [
-            Contender("fuelrail", [*adapter, *shape]),
-            Contender("Benzina's API", [*adapter, *shape, "--benzina"]),
-            Contender("limit", [LIMIT, "decode", path, str(THREADS)]),
+            Contender("fuelrail", [*with_plugin, *adapter, *shape]),
+            Contender("Benzina's API", [*with_plugin, *adapter, *shape, "--benzina"]),
+            Contender("limit", [*with_plugin, LIMIT, "decode", path, str(THREADS)]),
         ]
-        print(f"-- loading, CRF {crf}", flush=True)
-        results[f"CRF {crf}"] = run_epochs(everybody, rounds)
+        print(f"-- loading, CRF {crf}, {decoder}", flush=True)
+        results[f"CRF {crf}, {decoder}"] = run_epochs(everybody, rounds)
     return results
 
 
@@ -114,15 +120,24 @@ def packing(folder: pathlib.Path, images: int, rounds: int) -> dict[str, Any]:
     }
 
 
-def reads(path: pathlib.Path) -> dict[str, float]:
-    """Bytes read in a shuffled epoch, and bytes of the bitstreams."""
+def reads(folder: pathlib.Path, images: int) -> dict[str, float]:
+    """Bytes read in a shuffled epoch of about 100,000 small records, and bytes of the bitstreams."""
+    pack(folder, "small.bzna", "--resize", "64")
+    parts = folder / "parts"
+    parts.mkdir()
+    for part in range(100_000 // images):
+        for suffix in (".bzna", ".bzna.frx"):
+            shutil.copyfile(folder / f"small{suffix}", parts / f"{part}{suffix}")
+    path = folder / "many.bzna"
+    subprocess.run([FUELRAIL, "merge", path, *sorted(parts.glob("*.bzna")), "-q"], check=True)
+    shutil.rmtree(parts)
     loader = fr.Loader(path, BATCH, shuffle="full", seed=1, fields=["label"], threads=THREADS)
     for _ in loader:
         pass
     read = loader.stats().fetch.bytes
     data = fr.open(path)
     wanted = sum(len(sample.image) for sample in data)
-    return {"read": read, "wanted": wanted, "ratio": read / wanted}
+    return {"records": len(data), "read": read, "wanted": wanted, "ratio": read / wanted}
 
 
 def quality(folder: pathlib.Path, crf: int) -> dict[str, float]:
@@ -138,11 +153,24 @@ def quality(folder: pathlib.Path, crf: int) -> dict[str, float]:
     limit.stop()
     return {
         **{f"{name}_mean": statistics.fmean(values) for name, values in columns.items()},
-        "psnr_median": statistics.median(columns["psnr"]),
+        **{f"{name}_median": statistics.median(columns[name]) for name in ("bytes", "psnr")},
         "decoded_per_second_on_a_core": statistics.median(
             answer["images"] / answer["seconds"] for answer in answers
         ),
     }
+
+
+def jpeg_decoded_per_second(folder: pathlib.Path) -> float:
+    """The rate of decoding the JPEG files whole, on one core."""
+    pack(folder, "jpeg.rec")
+    data = fr.open(folder / "jpeg.rec")
+    seconds = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        for sample in data:
+            sample.decode()
+        seconds.append(time.perf_counter() - begin)
+    return len(data) / statistics.median(seconds)
 
 
 def report(results: dict[str, Any]) -> str:
@@ -178,19 +206,23 @@ def report(results: dict[str, Any]) -> str:
     r = results["reads"]
     lines += [
         "",
-        f"A shuffled epoch reads {r['read']:,} bytes for bitstreams of {r['wanted']:,} bytes: {r['ratio']:.4f}.",
+        f"A shuffled epoch of {r['records']:,} records reads {r['read']:,} bytes for bitstreams of {r['wanted']:,} bytes:",
+        f"{r['ratio']:.4f}.",
         "",
         "## Quality by CRF: preset medium, full size",
         "",
-        "| | bytes | PSNR, dB: mean, median | SSIM | decoded img/s, one core |",
+        "| | bytes: mean, median | PSNR, dB: mean, median | SSIM | decoded img/s, one core |",
         "|---|---|---|---|---|",
     ]
     for crf, q in results["quality"].items():
         lines.append(
-            f"| CRF {crf} | {q['bytes_mean']:,.0f} | {q['psnr_mean']:.1f}, {q['psnr_median']:.1f} | {q['ssim_mean']:.4f} | "
+            f"| CRF {crf} | {q['bytes_mean']:,.0f}, {q['bytes_median']:,.0f} | {q['psnr_mean']:.1f}, {q['psnr_median']:.1f} | "
+            f"{q['ssim_mean']:.4f} | "
             f"{q['decoded_per_second_on_a_core']:.0f} |"
         )
-    lines.append(f"| JPEG files | {q['source_bytes_mean']:,.0f} | | | |")
+    lines.append(
+        f"| JPEG files | {q['source_bytes_mean']:,.0f} | | | {results['jpeg_decoded_per_second']:.0f} |"
+    )
     return "\n".join(lines) + "\n"
 
 
@@ -211,8 +243,9 @@ def main() -> int:
         [LIMIT, "costs", str(folder / "crf23.bzna")], capture_output=True, text=True, check=True
     )
     results["costs"] = json.loads(costs.stdout)
-    results["reads"] = reads(folder / "crf23.bzna")
+    results["reads"] = reads(folder, options.images)
     results["quality"] = {str(crf): quality(folder, crf) for crf in CRFS}
+    results["jpeg_decoded_per_second"] = jpeg_decoded_per_second(folder)
     publish("bzna", results, report(results), options.quick)
     return 0
 
