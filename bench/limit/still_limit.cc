@@ -1,10 +1,14 @@
 // The limits to compare `.bzna` files with: bare calls of the plugin's decoder and encoder, and the
 // costs of single steps. All records and pixels are in memory.
 //
-//   fuelrail_still_limit decode FILE.bzna THREADS         decodes the thumbnails
-//   fuelrail_still_limit encode FOLDER THREADS CRF PRESET encodes the folder's images in their
-//   frames fuelrail_still_limit costs FILE.bzna                  prints one JSON object of
-//   nanoseconds
+//   fuelrail_still_limit decode FILE.bzna THREADS
+//     decodes the thumbnails
+//
+//   fuelrail_still_limit encode FOLDER THREADS CRF PRESET
+//     encodes the folder's images in their frames
+//
+//   fuelrail_still_limit costs FILE.bzna
+//     prints one JSON object of nanoseconds
 //
 // The first two run once per line of standard input, and answer with one JSON object: images,
 // seconds, cpu_seconds, bytes.
@@ -49,8 +53,8 @@ std::vector<std::byte> file_bytes(const std::filesystem::path& path) {
   return {as_bytes(bytes).begin(), as_bytes(bytes).end()};
 }
 
-// Calls work(item, bytes) for all items on these threads, once per line of standard input.
-// `make_work` is called once on each thread.
+// Calls work(item), which returns a number of bytes, for all items on these threads, once per line
+// of standard input. `make_work` is called once on each thread.
 using Work = std::function<uint64_t(size_t item)>;
 void serve(size_t items, int threads, const std::function<Work()>& make_work) {
   std::cout << "{\"ready\": true}" << std::endl;

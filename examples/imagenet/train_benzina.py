@@ -2,7 +2,8 @@
 
 python train_benzina.py X.bzna     a file that `fuelrail pack train=... validation=... X.bzna` wrote, or Benzina's own
 
-train_pytorch.py is the same program on folders of JPEG files. The data are the only difference.
+train_pytorch.py is the same program on folders of JPEG files. Besides the data, two things differ: Benzina draws the logarithm
+of a crop's scale uniformly, and does not antialias images that are reduced.
 """
 
 from __future__ import annotations

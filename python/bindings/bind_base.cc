@@ -58,14 +58,19 @@ bool PythonTurns::hears_signals() { return ::gettid() == ::getpid(); }
 
 bool PythonTurns::take_turn(const std::function<void()>& function) const {
   const GilTaken taken;
+  bool in_handler = true;
   try {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    in_handler = false;
     if (function) function();
     return true;
+  } catch (const nb::python_error& error) {
+    *raised_ = std::current_exception();
+    *interrupted_ = in_handler || !error.matches(PyExc_Exception);
   } catch (...) {
     *raised_ = std::current_exception();
-    return false;
   }
+  return false;
 }
 
 void PythonTurns::run_work(std::function<void()> work) const {
@@ -73,7 +78,7 @@ void PythonTurns::run_work(std::function<void()> work) const {
   try {
     const GilReleased released;
     if (hears_signals()) {
-      Errand(errand_).run(std::move(work), [this] { return take_turn({}); });
+      Errand(errand_).run(std::move(work), [this] { return !*interrupted_ && take_turn({}); });
     } else {
       work();
     }

@@ -145,6 +145,8 @@ class PythonTurns {
   Errand errand_;
   // The exception for the caller of `run`, which fetches it before the work can be abandoned.
   const std::shared_ptr<std::exception_ptr> raised_ = std::make_shared<std::exception_ptr>();
+  // A signal handler has raised it, or Ctrl-C has.
+  const std::shared_ptr<bool> interrupted_ = std::make_shared<bool>(false);
 };
 
 // A Python object that the core's threads may hold and release: the GIL is taken to release its

@@ -422,7 +422,8 @@ def open(
         sidecar="ignore", a record file has no class names of its own and gets those in `classes`.
         Default: None, the class names of `source`.
     track: for a `.bzna` file, the image of each sample: "bzna_thumb", which has at most 512 x 512
-        pixels, or "bzna_input", the image in full size. Default: None, "bzna_thumb".
+        pixels, or "bzna_input", the image in full size. Default: None, the thumbnail or, if a record has
+        none, the image in full size.
     split: for a `.bzna` file, the samples to open: "train", "validation" (or "val") or "test".
         Default: None, all samples.
 

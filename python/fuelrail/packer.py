@@ -273,8 +273,14 @@ def pack_report(call: Callable[[list[str]], dict[str, Any]]) -> PackReport:
 def _sources(source: object) -> list[tuple[str, str]]:
     """Returns (split, path) for each source; the split of a source without a name is ""."""
     if isinstance(source, Mapping):
-        return [(text("`source`", split), _source_name(of)) for split, of in source.items()]
+        return [(_split_name(split), _source_name(of)) for split, of in source.items()]
     return [("", _source_name(source))]
+
+
+def _split_name(split: object) -> str:
+    if name := text("`source`", split):
+        return name
+    raise InvalidArgumentError("a split in `source` has an empty name")
 
 
 def _source_name(source: object) -> str:

@@ -63,12 +63,16 @@ Extent rotated(const Crop& crop, SineCosine angle) {
   return {crop.width * cosine + crop.height * sine, crop.width * sine + crop.height * cosine};
 }
 
-// The largest central crop with a ratio in the interval. Its sides are whole pixels, as Benzina's.
+// The largest central crop with a ratio in the interval. Its sides are whole pixels, as Benzina's,
+// and at least 1.
 Crop largest_crop(Size image, const std::array<double, 2>& ratio) {
   const double width = as_double(image.width);
   const double height = as_double(image.height);
-  if (width / height < ratio[0]) return {0, 0, width, round_half_even(width / ratio[0])};
-  if (width / height > ratio[1]) return {0, 0, round_half_even(height * ratio[1]), height};
+  if (width / height < ratio[0])
+    return {0, 0, width, std::max(1.0, round_half_even(width / ratio[0]))};
+  if (width / height > ratio[1]) {
+    return {0, 0, std::max(1.0, round_half_even(height * ratio[1])), height};
+  }
   return {0, 0, width, height};
 }
 

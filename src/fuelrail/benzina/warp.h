@@ -72,7 +72,6 @@ class SimilarityWarp {
   explicit SimilarityWarp(const Similarity& intervals);
 
   // Has the effective `resize`, and the bounds of `ratio` in ascending order.
-  const Similarity& intervals() const { return intervals_; }
 
   // Draws, in this order: the scale; with a ratio, up to ten ratios, until the crop fits into the
   // image; with `random_crop`, the crop's centre, x and y; the angle; the translation, x and y;

@@ -96,7 +96,8 @@ int code_of_run(int argc, const char* const* argv) {
 }  // namespace cli
 
 // The command runs on its own thread, so that this thread can react to Ctrl-C even if storage
-// hangs. If the command does not end in time, the process exits as after a second Ctrl-C.
+// hangs, or while a large image is encoded. If the command does not end in time, the process exits
+// as after a second Ctrl-C.
 int cli_main(int argc, const char* const* argv) {
   const cli::SignalScope signals;
   int code = cli::kOk;
@@ -105,7 +106,7 @@ int cli_main(int argc, const char* const* argv) {
     return code;
   }
   cli::Console().say(
-      "interrupted: storage does not respond, so the command ends without cleaning up");
+      "interrupted: the command's current step does not end, so it exits without cleaning up");
   ::_exit(cli::interrupted_exit_code());
 }
 

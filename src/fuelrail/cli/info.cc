@@ -104,6 +104,23 @@ Json sidecar_json(const SidecarLocation& location) {
           {"made", location.made}};
 }
 
+// The splits that the file stores, with their numbers of records.
+std::vector<std::pair<std::string, size_t>> splits_of(const Container& container) {
+  std::vector<std::pair<std::string, size_t>> splits;
+  const std::vector<const RecordFile*> files = record_files_of(container);
+  if (files.size() != 1) return splits;
+  for (const RecordSplit& split : files[0]->splits()) {
+    splits.emplace_back(split.name, split.records.size());
+  }
+  return splits;
+}
+
+Json splits_json(const Container& container) {
+  std::vector<Json::Member> splits;
+  for (const auto& [name, records] : splits_of(container)) splits.emplace_back(name, records);
+  return splits.empty() ? Json() : Json(splits);
+}
+
 // Null if there is no record file; an array if there are several.
 Json sidecars_json(const Container& container) {
   std::vector<Json> sidecars;
@@ -144,6 +161,7 @@ void print_json(const std::string& uri, const Container& container, const Findin
                           {"format", container.format()},
                           {"records", container.size()},
                           {"bytes", fingerprint.bytes},
+                          {"splits", splits_json(container)},
                           {"fields", fields_json(container.schema())},
                           {"opaque", found.kind.opaque},
                           {"packed_folders", found.kind.packed_folders},
@@ -238,6 +256,11 @@ void print_text(const std::string& uri, const Container& container, const Findin
   line("records", grouped(container.size()));
   line("bytes", fmt::format("{} ({})", grouped(container.fingerprint().bytes),
                             human_bytes(container.fingerprint().bytes)));
+  std::string splits;
+  for (const auto& [name, records] : splits_of(container)) {
+    splits += fmt::format("{}{} {}", splits.empty() ? "" : ", ", name, grouped(records));
+  }
+  if (!splits.empty()) line("splits", splits);
   (found.kind.opaque ? print_opaque_dataset : print_image_dataset)(container, found, line);
   line("checksums", checksums_text(container));
   line("sidecar", sidecar_text(container));
@@ -265,8 +288,8 @@ int run(const InfoArguments& arguments, Console& console) {
 }
 
 constexpr const char* kInfoFooter = R"(
-Like every command that opens a file, info creates the sidecar (.frx) if the file has none, so that
-the file opens at once the next time. Standard error and the output ("just created"; with
+Like every command that opens a .rec file, info creates the sidecar (.frx) if the file has none, so
+that the file opens at once the next time. Standard error and the output ("just created"; with
 --json: "made") report this. A sample of up to 256 images is read; the exit code is 1 if one of them
 is damaged. Opaque records are not read; to read everything, use 'fuelrail verify'.
 

@@ -28,7 +28,8 @@ std::string labels_text(const std::vector<double>& labels) {
   return fmt::format("{}", fmt::join(labels, ","));
 }
 
-// `last`: the last column: the class name, or for a folder the image's path, which contains it.
+// `last`: the last column: the class name and the record's name, or for a folder the image's path,
+// which contains both.
 std::string text_line(uint64_t i, const RecordInfo& info, const std::string& last) {
   const std::string size =
       info.image ? fmt::format("{} x {}", info.image->stored.height, info.image->stored.width)
@@ -58,6 +59,7 @@ Json json_line(uint64_t i, const RecordInfo& info, const Place& place) {
       {"id", info.id},
       {"labels", labels_json(info.labels)},
       {"class", info.class_name.empty() ? Json() : Json(info.class_name)},
+      {"name", info.name.empty() ? Json() : Json(info.name)},
       {"bytes", info.content_bytes},
       {"path", place.path},
       {"offset", place.offset}};
@@ -77,6 +79,7 @@ class Listing {
       : container_(container),
         inspector_(container),
         is_folder_(std::string_view(container.format()) == "folder"),
+        has_names_(container.schema().has("name")),
         json_(json),
         console_(console) {}
 
@@ -85,7 +88,9 @@ class Listing {
     if (!json_) {
       console_.print_line(fmt::format("{:>9} {:>9} {:>7} {:<6} {:>13} {:>10}  {}", "record", "id",
                                       "label", "format", "height x width", "bytes",
-                                      is_folder_ ? "path" : "class"));
+                                      is_folder_   ? "path"
+                                      : has_names_ ? "class / name"
+                                                   : "class"));
     }
     for (const RecordRange& range : ranges) {
       for (uint64_t i = range.begin; i < range.end; ++i) {
@@ -105,7 +110,8 @@ class Listing {
       if (json_) {
         print_element(json_line(i, info, place).text());
       } else {
-        console_.print_line(text_line(i, info, is_folder_ ? place.path : info.class_name));
+        const std::string last = has_names_ ? info.class_name + " / " + info.name : info.class_name;
+        console_.print_line(text_line(i, info, is_folder_ ? place.path : last));
       }
     } catch (Error& error) {
       error.add({.path = container_.place(i).path, .record = i});
@@ -125,6 +131,7 @@ class Listing {
   const Container& container_;
   RecordInspector inspector_;
   bool is_folder_;
+  bool has_names_;
   bool json_;
   Console& console_;
   std::string array_ = "[";  // the part of the array that is not printed yet

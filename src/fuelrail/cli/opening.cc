@@ -19,9 +19,11 @@ std::vector<Option> dataset_options(DatasetArguments& arguments) {
                   {"--root", &arguments.root,
                    "Folder that a list's paths are relative to (default: the list's folder)"},
                   {"--track", &arguments.track,
-                   "Image of each sample of a .bzna file: bzna_thumb (default) or bzna_input"},
+                   "Image of each sample of a .bzna file: bzna_thumb or bzna_input (default: the "
+                   "thumbnail, or "
+                   "the full size where there is none)"},
                   {"--split", &arguments.split,
-                   "Samples of a .bzna file: train, validation or test (default: all)"}},
+                   "Samples of a .bzna file: train, validation (or val) or test (default: all)"}},
                  options_of_table(sidecar, arguments, {"sidecar"})});
 }
 

@@ -70,8 +70,12 @@ std::vector<pack::SplitSource> split_sources(const std::vector<std::string>& sou
   for (const std::string& source : sources) {
     const size_t at = source.find('=');
     const std::string name = source.substr(0, at);
-    const bool is_split = at != source.npos && format != nullptr && format->splits != nullptr &&
-                          std::ranges::count(format->splits(), name) > 0;
+    const auto has = [&](const FileFormat* of) {
+      return of->splits != nullptr && std::ranges::count(of->splits(), name) > 0;
+    };
+    const bool is_split =
+        at != source.npos && format != nullptr &&
+        (has(format) || (sources.size() > 1 && std::ranges::any_of(all_formats(), has)));
     if (is_split) splits.push_back({.split = name, .uri = source.substr(at + 1)});
     if (is_split || sources.size() == 1) continue;
     throw InvalidArgumentError(

@@ -31,8 +31,11 @@ Finding finding_of(const Damage& damage) {
           .skipped_bytes = damage.skipped_bytes};
 }
 
-RecordChecker::RecordChecker(const Container& container, bool decode)
-    : container_(container), pieces_(container), decoder_(decode ? make_decoder() : nullptr) {}
+RecordChecker::RecordChecker(const Container& container, const Container* full, bool decode)
+    : container_(container),
+      full_(full),
+      pieces_(container),
+      decoder_(decode ? make_decoder() : nullptr) {}
 
 CheckedRecord RecordChecker::check(uint64_t i) {
   CheckedRecord checked;
@@ -44,9 +47,10 @@ CheckedRecord RecordChecker::check(uint64_t i) {
     }
     read_record(container_, i, framed_, sample_);
     record_is_read = true;
-    const auto& fields = container_.schema().fields;
-    for (size_t f = 0; f < fields.size(); ++f) {
-      if (is_image(fields[f])) checked.tolerated += check_image(sample_.fields[f]);
+    checked.tolerated = check_images(container_);
+    if (full_ != nullptr) {
+      full_->parse(i, framed_, sample_);
+      checked.tolerated += check_images(*full_);
     }
   } catch (MissingCodecError& error) {  // concerns other records too
     error.add(container_.place(i).detail());
@@ -65,6 +69,15 @@ CheckedRecord RecordChecker::check(uint64_t i) {
 Finding RecordChecker::finding_at(uint64_t i, Error& error) const {
   error.add(container_.place(i).detail());
   return finding_of(error);
+}
+
+uint32_t RecordChecker::check_images(const Container& container) {
+  const auto& fields = container.schema().fields;
+  uint32_t tolerated = 0;
+  for (size_t f = 0; f < fields.size(); ++f) {
+    if (is_image(fields[f])) tolerated += check_image(sample_.fields[f]);
+  }
+  return tolerated;
 }
 
 uint32_t RecordChecker::check_image(const EncodedImage& encoded) {

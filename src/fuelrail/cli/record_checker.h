@@ -38,8 +38,9 @@ struct CheckedRecord {
 // Reads records, and checks everything that can be checked. One checker per thread.
 class RecordChecker {
  public:
-  // Lifetime: the container outlives the checker.
-  RecordChecker(const Container& container, bool decode);
+  // `full`: the same records with their images in full size; null if `container` has these or if
+  // they are not checked. Lifetime: the containers outlive the checker.
+  RecordChecker(const Container& container, const Container* full, bool decode);
 
   // Checks record i. For a long record (piece_reader.h), checks only the checksum. After an
   // interrupt the result is meaningless. Requires: i < container.size(). Errors: StateError if this
@@ -48,10 +49,12 @@ class RecordChecker {
 
  private:
   Finding finding_at(uint64_t i, Error& error) const;
+  uint32_t check_images(const Container& container);
   // Returns: the number of tolerated oddities.
   uint32_t check_image(const EncodedImage& encoded);
 
   const Container& container_;
+  const Container* full_;
   PieceReader pieces_;
   std::unique_ptr<Decoder> decoder_;
   std::vector<std::byte> framed_;

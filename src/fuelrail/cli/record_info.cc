@@ -78,6 +78,7 @@ RecordInfo RecordInspector::inspect(uint64_t i) {
   info.id = sample_.id;
   info.labels = labels();
   info.class_name = class_of(info.labels);
+  info.name = name();
   const FieldValue& content = sample_.fields[content_field(container_.schema())];
   info.content = content.stands_alone() ? content.bytes : Bytes(framed_);
   info.content_bytes = info.content.size();
@@ -110,6 +111,12 @@ std::vector<double> RecordInspector::labels() const {
     default:
       return {};
   }
+}
+
+std::string RecordInspector::name() const {
+  const Schema& schema = container_.schema();
+  return schema.has("name") ? std::string(as_text(sample_.fields[schema.index_of("name")].bytes))
+                            : "";
 }
 
 std::string RecordInspector::class_of(const std::vector<double>& labels) const {

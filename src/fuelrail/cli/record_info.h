@@ -18,6 +18,7 @@ struct RecordInfo {
   uint64_t id = 0;
   std::vector<double> labels;
   std::string class_name;               // empty when unknown
+  std::string name{};                   // empty if the record has none
   std::optional<ImageInfo> image;       // empty if the record has no readable image
   const ImageFormat* format = nullptr;  // of the image, even if it cannot be decoded; null: unknown
   uint64_t content_bytes = 0;           // size of `content`, even if `is_long`
@@ -51,6 +52,7 @@ class RecordInspector {
  private:
   RecordInfo inspect_long(uint64_t i);
   std::vector<double> labels() const;
+  std::string name() const;
   std::string class_of(const std::vector<double>& labels) const;
 
   const Container& container_;

@@ -17,6 +17,7 @@
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
 #include "fuelrail/container/formats.h"
+#include "fuelrail/container/open.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::cli {
@@ -183,12 +184,27 @@ class Verification {
     }
   }
 
+  // The records with their images in full size, if the file has smaller ones too and both are to
+  // be decoded; else null.
+  std::shared_ptr<const Container> full_images() const {
+    const DatasetArguments& dataset = arguments_.dataset;
+    const bool has_tracks = format_ != nullptr && format_->tracks != nullptr;
+    if (!arguments_.decode || arguments_.recover || !has_tracks || !dataset.track.empty()) {
+      return nullptr;
+    }
+    return open_container(dataset.uri, {.track = std::string(format_->tracks().back()),
+                                        .split = dataset.split,
+                                        .ignore_sidecar = dataset.ignores_sidecar});
+  }
+
   void check_records(const Container& container) {
+    const std::shared_ptr<const Container> full = full_images();
     OrderedWork<CheckedRecord> work(
         {.items = container.size(), .threads = arguments_.threads.value_or(default_threads())},
         [&]() -> OrderedWork<CheckedRecord>::Worker {
-          return [checker = std::make_shared<RecordChecker>(container, arguments_.decode)](
-                     uint64_t i) { return checker->check(i); };
+          return
+              [checker = std::make_shared<RecordChecker>(container, full.get(), arguments_.decode)](
+                  uint64_t i) { return checker->check(i); };
         },
         [](const CheckedRecord& checked) {
           return checked.finding ? checked.finding->text.size() * 4 : uint64_t{0};
@@ -304,8 +320,8 @@ Checks the framing or the table, the checksums if they are known, the images' he
 the sidecar and the index belong to the file. The exit code is 1 if anything is damaged, and 3 if
 something could not be read.
 
-With --decode, oddities that decoding tolerates (stray bytes, a missing end) are counted. They are
-not reported as damage. However, changed bytes inside a JPEG may cause only an oddity, or not even
+With --decode, both images of a record of a .bzna file are decoded, or that of --track. Oddities that decoding tolerates (stray bytes, a missing end) are counted, and
+are not reported as damage. However, changed bytes inside a JPEG may cause only an oddity, or not even
 that: only a checksum detects them. For opaque records, only the checksums can be checked. With
 --schema {schema}, the images of a packed folder are checked; without it, every record of the file.
 

@@ -80,6 +80,7 @@ class Container {
   // with this record's place.
   virtual void parse(uint64_t i, Bytes framed, Sample& out) const = 0;
 
+  // Where the bytes of record_extent(i) begin.
   virtual Place place(uint64_t i) const = 0;
 
   // The size of the record's image as `probe` gives it (ImageInfo::stored), if it is known without

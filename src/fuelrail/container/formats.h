@@ -48,7 +48,8 @@ struct FileFormat {
   FileSignature signature{};
   std::string_view reader{};  // the Python class that reads records of any length; may be empty
   FormatSchema schema{};
-  // The values of OpenOptions::track: the default first, and last that of the images in full size.
+  // The values of OpenOptions::track: the smallest images first, and last that of the images in
+  // full size.
   std::vector<std::string_view> (*tracks)() = nullptr;
   std::vector<std::string_view> (*splits)() = nullptr;  // the values of OpenOptions::split
 

@@ -22,9 +22,9 @@ struct OpenOptions {
   // given for anything but a list of images, an InvalidArgumentError is thrown.
   std::string root{};
 
-  // The image of each record of a `.bzna` file: "bzna_thumb", at most 512 x 512 pixels (the
-  // default), or "bzna_input", in full size. If given for any other format, an InvalidArgumentError
-  // is thrown.
+  // The image of each record of a `.bzna` file: "bzna_thumb", at most 512 x 512 pixels, or
+  // "bzna_input", in full size. Default: the thumbnail or, if a record has none, the other. If
+  // given for any other format, an InvalidArgumentError is thrown.
   std::string track{};
 
   // The part of a `.bzna` file to open: "train", "validation" (or "val") or "test"

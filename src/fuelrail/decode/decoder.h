@@ -63,13 +63,12 @@ class Decoder {
   // damage in the data that the box needs (damage elsewhere may go unnoticed); UnsupportedError for
   // an unsupported kind of image, and for an image without alpha if the output has four channels;
   // InvalidArgumentError if box, output or info is invalid. UnsupportedError for `take_planes` and
-  // another format. The error's text gives byte positions
-  // within the image; the caller, who knows the image's offset in its file, sets `offset`. After an
-  // error the output's content is undefined.
-  // `tolerated` counts oddities that are not errors: extraneous bytes between markers and, if the
-  // box includes the last row, before the end marker; a missing end marker; a progressive JPEG that
-  // ends properly but whose scans omit bits of its coefficients (its last scans may be missing, so
-  // the pixels are coarser, but none is invented).
+  // another format. The error's text gives byte positions within the image; the caller, who knows
+  // the image's offset in its file, sets `offset`. After an error the output's content is
+  // undefined. `tolerated` counts oddities that are not errors: extraneous bytes between markers
+  // and, if the box includes the last row, before the end marker; a missing end marker; a
+  // progressive JPEG that ends properly but whose scans omit bits of its coefficients (its last
+  // scans may be missing, so the pixels are coarser, but none is invented).
   virtual void decode(std::span<DecodeJob> jobs) = 0;
 };
 

@@ -86,16 +86,17 @@ NewBox chunk_runs(const NewTrack& track) {
   const auto entry_of = [&](uint64_t i) {
     return track.entry_of ? uint64_t{track.entry_of(i)} : uint64_t{0};
   };
-  std::vector<uint64_t> numbers;  // of each run: the first chunk, 1 sample, the entry; from 1 on
+  // Of each run: the first chunk, 1 sample, the entry; from 1 on. Copies of the box share them.
+  const auto numbers = std::make_shared<std::vector<uint64_t>>();
   for (uint64_t i = 0; i < track.samples; ++i) {
     if (i > 0 && (!track.entry_of || entry_of(i) == entry_of(i - 1))) continue;
-    numbers.insert(numbers.end(), {i + 1, 1, entry_of(i) + 1});
+    numbers->insert(numbers->end(), {i + 1, 1, entry_of(i) + 1});
   }
   return {.type = BoxType("stsc"),
-          .body = full(0, 0, be32(numbers.size() / 3)),
-          .entries = numbers.size(),
+          .body = full(0, 0, be32(numbers->size() / 3)),
+          .entries = numbers->size(),
           .entry_bytes = 4,
-          .entry = [numbers](uint64_t i) { return numbers[i]; }};
+          .entry = [numbers](uint64_t i) { return (*numbers)[i]; }};
 }
 
 NewBox descriptions(const NewTrack& track) {

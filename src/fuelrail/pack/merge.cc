@@ -169,14 +169,11 @@ class Merger {
     const bool on = !record.id && number_on_from_ > 0;
     const uint64_t key = on ? number_on_from_ + i : record.key.value_or(record.id.value_or(i));
     to_.append(record.payload, record.crc, key, record.id);
-    if (has_names_) to_.sidecar().add_name(name_of(*from.sidecar(), i), true);
+    if (has_names_) {
+      const Sidecar& known = *from.sidecar();
+      to_.sidecar().add_name(known.has_names() ? known.name(i) : "", true);
+    }
     all_keys_.add(key, on);
-  }
-
-  static std::string name_of(const Sidecar& sidecar, uint64_t i) {
-    std::vector<std::byte> name;
-    if (sidecar.has_names()) sidecar.append_name(i, name);
-    return std::string(as_text(name));
   }
 
   // `first`: the number of the source's record 0 in the output.
@@ -199,7 +196,8 @@ class Merger {
       throw UnsupportedError(
           "the sidecar has a section that cannot be merged",
           {.path = source,
-           .expected = "class names, keys, or a section that can be rebuilt from the record file",
+           .expected =
+               "class names, names, keys, or a section that can be rebuilt from the record file",
            .found = "a section with other data"});
     }
     if (first) {
@@ -249,8 +247,7 @@ PackResult::File merge(const std::vector<std::string>& sources, const std::strin
   for (const std::string& source : sources) {
     const std::unique_ptr<RecordStream> stream = open_stream(source, output, opening);
     total += stream->size();
-    const SidecarSection* const names = stream->sidecar()->section(kNamesSection);
-    has_names = has_names || (names != nullptr && names->kept());
+    has_names = has_names || stream->sidecar()->keeps_names();
   }
   Part part(output, total, options.overwrite);
   Merger merger(part, sources, options, total, has_names);

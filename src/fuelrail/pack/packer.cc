@@ -96,6 +96,13 @@ std::vector<std::string> checked_splits(const std::vector<SplitSource>& sources,
       throw InvalidArgumentError("one of several sources is not for a split",
                                  {.path = source.uri, .expected = "the name of a split"});
     }
+    if (format.splits == nullptr) {
+      throw InvalidArgumentError(fmt::format("a {} file has no splits", format.extension),
+                                 {.path = output,
+                                  .expected = "one source, or an output whose name ends in .bzna",
+                                  .found = fmt::format("a source for the split '{}'", source.split),
+                                  .remedy = "Pack each source into a file of its own"});
+    }
     check_track_and_split(output, {.split = source.split}, &format);
     names.push_back(source.split == "val" ? "validation" : source.split);
     if (std::ranges::count(names, names.back()) == 1) continue;
@@ -118,6 +125,10 @@ PackResult pack(const std::vector<SplitSource>& sources, const std::string& outp
                 const PackOptions& options) {
   check_outputs(output, options);
   const std::vector<std::string> names = checked_splits(sources, output);
+  if (!options.split.empty()) {
+    throw InvalidArgumentError("`split` cannot be used with a source for each split",
+                               {.path = output, .remedy = "Omit `split`, or give one source"});
+  }
   SourceOpener opener(options);
   JoinedSource joined;
   for (size_t i = 0; i < sources.size(); ++i) {

@@ -15,8 +15,9 @@ namespace fuelrail::pack {
 // parts or on skipped images.
 //
 // `output`: `X.rec` for a RecordIO file with the companions `X.idx` (keyed by the ids) and
-// `X.rec.frx` (sidecar), or `X.ffr` for an FFRecord file of the same payloads with the companion
-// `X.ffr.frx`. Everything below that names `X.rec` also applies to `X.ffr`. part.h explains why an
+// `X.rec.frx` (sidecar); `X.ffr` for an FFRecord file of the same payloads with the companion
+// `X.ffr.frx`; or `X.bzna` for a file of H.265 stills with the companion `X.bzna.frx`. Everything
+// below that names `X.rec` also applies to them. part.h explains why an
 // existing X.rec is always complete and matches its companions, and why a second job that writes
 // the same output fails at once. The same input gives the same bytes for any number of threads.
 //
@@ -51,10 +52,11 @@ namespace fuelrail::pack {
 // only counted.
 //
 // Memory: at most 64 MiB of encoded images that wait for their turn, plus the image whose turn is
-// next; the pixels and bytes of one image for each thread; 20 bytes for each record (120 and its
-// name in a `.bzna` file) and 16 bytes for each image; with `resume`, 8 more bytes for each image;
-// while an existing output is compared, 8 more bytes for each image, and at the end of the
-// comparison up to 27 more bytes for each image; with `quality_report`, 24 more bytes for each
+// next; the pixels and bytes of one image for each thread, and for H.265 stills encoders (12
+// bytes for each pixel of the image, or up to 60 MB for smaller images); 20 bytes for each record
+// (120 and its name in a `.bzna` file) and 16 bytes for each image; with `resume`, 8 more bytes for
+// each image; while an existing output is compared, 8 more bytes for each image, and at the end of
+// the comparison up to 27 more bytes for each image; with `quality_report`, 24 more bytes for each
 // image, and at its end up to 24 more; the names in the source, and for a list its labels and 32
 // bytes for each line.
 //

@@ -221,6 +221,50 @@ TEST_F(NestedImages, are_recovered_from_a_file_whose_beginning_is_damaged) {
               HasSubstr("cannot be copied to this format: expected a name that ends in .bzna"));
 }
 
+TEST_F(NestedImages, keep_their_names_in_a_recovered_file_of_another_format) {
+  pack(photos(), out("x.bzna"), {});
+  convert(out("x.bzna"), out("y.rec"));
+  const auto open = [&](const std::string& name) {
+    return std::dynamic_pointer_cast<const RecordFile>(open_container(out(name)));
+  };
+  const Extent lost = open("y.rec")->record_extent(1);
+  std::string bytes = file_contents(out("y.rec"));
+  bytes[lost.offset + lost.length / 2] ^= 1;
+  write_file(out("y.rec"), bytes);
+  EXPECT_EQ(recover(out("y.rec"), out("r.rec")).lost_records, 1u);
+  const auto recovered = open("r.rec");
+  for (uint64_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(recovered->sidecar().name(i), "m" + std::to_string(i == 0 ? 0 : i + 1) + ".mp4");
+  }
+}
+
+TEST_F(NestedImages, that_are_damaged_are_lost_alone_without_a_sidecar) {
+  pack(photos(), out("x.bzna"), {});
+  std::filesystem::remove(out("x.bzna.frx"));
+  std::string bytes = file_contents(out("x.bzna"));
+  const Extent damaged = opened("x.bzna")->record_extent(1);
+  bytes[bytes.find("moov", damaged.offset)] ^= 1;
+  write_file(out("x.bzna"), bytes);
+  std::vector<Damage> losses;
+  const auto lost = [&](const Damage& damage) { losses.push_back(damage); };
+  EXPECT_EQ(recover(out("x.bzna"), out("r.bzna"), {}, lost).file.records, 4u);
+  ASSERT_EQ(losses.size(), 1u);
+  EXPECT_EQ(losses[0].record, 1u);
+  EXPECT_THAT(losses[0].reason, HasSubstr("the record cannot be stored in a `.bzna` file"));
+  EXPECT_EQ(opened("r.bzna")->sidecar().key(1), 2u);
+}
+
+TEST_F(NestedImages, whose_labels_differ_from_the_tables_are_not_merged) {
+  pack(photos(), out("x.bzna"), {});
+  std::filesystem::remove(out("x.bzna.frx"));
+  std::string bytes = file_contents(out("x.bzna"));
+  bytes[bytes.rfind("bzna_target")] = 'x';  // the file has no labels now
+  write_file(out("x.bzna"), bytes);
+  EXPECT_THAT(testing::refusal_of<CorruptError>([&] { merge({out("x.bzna")}, out("m.bzna")); }),
+              HasSubstr("record 0: a copy of the record would lose its label in the file's "
+                        "tables: expected -1, found 0. Convert the file to a .rec file"));
+}
+
 TEST_F(NestedImages, are_not_copied_past_an_unusable_sidecar) {
   pack(photos(), out("x.bzna"), {});
   write_file(out("x.bzna.frx"), "damaged");
@@ -264,13 +308,13 @@ TEST_F(NestedImages, options_of_other_formats_are_refused) {
                         ".md"));
   const std::vector<SplitSource> sources{{"train", photos()}};
   EXPECT_THAT(testing::refusal_of<InvalidArgumentError>([&] { pack(sources, out("x.rec"), {}); }),
-              HasSubstr("`split` can be given only for .bzna files"));
+              HasSubstr("a .rec file has no splits: expected one source, or an output whose name "
+                        "ends in .bzna, found a source for the split 'train'"));
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
 
 TEST_F(NestedImages, an_mp4_file_of_another_kind_is_not_an_image) {
   write_file(photo("ant/m1.mp4"), file_contents(photo("ant/m1.mp4")).substr(0, 60));
-  write_file(photo("ant/m2.mp4"), bzna::MadeRecord{.thumb = ""}.bytes());
   std::string film = bzna::MadeRecord{.thumb = ""}.bytes();
   for (size_t at = film.find("bzna_"); at != film.npos; at = film.find("bzna_")) film[at] = 'x';
   write_file(photo("ant/m2.mp4"), film);

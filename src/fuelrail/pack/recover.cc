@@ -44,22 +44,46 @@ class Recoverer {
   // record.
   Extent copy(uint64_t i, Part& to) {
     const RecordFile& file = *from_.file;
-    const Extent extent = file.record_extent(i);
+    Extent extent;
+    try {
+      extent = file.record_extent(i);
+    } catch (const CorruptError& error) {
+      lost_({.path = file.uri(),
+             .offset = error.detail().offset.value_or(0),
+             .record = i,
+             .reason = error.failure()});
+      return {.source = nullptr, .offset = end_, .length = 0};
+    }
+    end_ = extent.offset + extent.length;
     const uint64_t number = number_of(i, extent);
-    StreamedRecord record = read_record(file, i, reader_, max_payload_bytes_, storage_);
-    if (file.payload_crc(i).value_or(record.crc) != record.crc) {
+    const auto lose = [&](std::string reason) {
       lost_({.path = file.uri(),
              .offset = extent.offset,
              .skipped_bytes = extent.length,
              .record = number,
-             .reason = "the record's checksum is wrong"});
+             .reason = std::move(reason)});
       return extent;
+    };
+    StreamedRecord record = read_record(file, i, reader_, max_payload_bytes_, storage_);
+    if (file.payload_crc(i).value_or(record.crc) != record.crc) {
+      return lose("the record's checksum is wrong");
     }
     uint64_t key = record.key.value_or(record.id.value_or(number));
     if (from_.key) key = from_.key(extent.offset, key);
+    const uint64_t new_number = to.records();
+    try {
+      file.check_copy(i, record.payload);
+      to.append(record.payload, record.crc, key, record.id);
+    } catch (const InvalidArgumentError& error) {  // the bytes are not a record of the format
+      return lose(error.failure() + ": " + error.detail().found);
+    } catch (const CorruptError& error) {
+      return lose(error.failure());
+    }
+    if (from_.own && from_.own->keeps_names()) {
+      to.sidecar().add_name(from_.own->name(number), true);
+    }
     new_numbers_.resize(i, kLost);
-    new_numbers_.push_back(to.records());
-    to.append(record.payload, record.crc, key, record.id);
+    new_numbers_.push_back(new_number);
     return extent;
   }
 
@@ -114,6 +138,7 @@ class Recoverer {
   BlockReader reader_;
   std::vector<std::byte> storage_;
   uint64_t number_ = 0;
+  uint64_t end_ = 0;                   // of the last extent
   std::vector<uint64_t> new_numbers_;  // of the records in the output, or kLost
 };
 

@@ -20,9 +20,12 @@ struct Recovery {
 };
 
 // Copies every readable record of `source` into `output`, in order. The output's name determines
-// its format, which may differ from the source's. The source is not changed. When a range of the
-// source is found that no record of the output contains, `lost` is called with it, on the calling
-// thread.
+// its format: .rec and .ffr for either of them, .bzna for .bzna. The source is not changed. When a
+// range of the source is found that no record of the output contains, `lost` is called with it, on
+// the calling thread.
+//
+// A `.bzna` file whose tables cannot be read is searched for its records; its splits are then lost.
+// Otherwise the splits are kept, without the lost records.
 //
 // RecordIO: the readable records are those that `verify --recover` counts; after damaged framing,
 // reading continues at the next record. If the sidecar has checksums, records whose payloads do not
@@ -40,11 +43,11 @@ struct Recovery {
 // The output gets its name as a packed file does (part.h). Memory: that of the longest record, and
 // 52 bytes for each record; with a truncated index, 48 more bytes for each record.
 //
-// Errors: InvalidArgumentError for a name without a record file's extension, and for an output that
-// is the source. Errors of opening the source. CorruptError if no record can be read, and for a
-// damaged table. UnsupportedError for a record that is too long for the output's format. IoError as
-// in `pack`. StateError "the work was interrupted" if the caller stops the job. A job that fails
-// leaves no output.
+// Errors: InvalidArgumentError for a name without a record file's extension, for an output of
+// another format than above, and for an output that is the source. Errors of opening the source.
+// CorruptError if no record can be read, and for a damaged table. UnsupportedError for a record
+// that is too long for the output's format. IoError as in `pack`. StateError "the work was
+// interrupted" if the caller stops the job. A job that fails leaves no output.
 Recovery recover(const std::string& source, const std::string& output,
                  const JobOptions& options = {}, const ReportDamage& lost = {});
 

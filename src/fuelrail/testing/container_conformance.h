@@ -179,10 +179,10 @@ TYPED_TEST_P(ContainerConformance, a_record_past_the_end_is_out_of_range) {
   }
 }
 
-TYPED_TEST_P(ContainerConformance, places_say_where_the_extents_are) {
+TYPED_TEST_P(ContainerConformance, places_say_where_the_records_are) {
   for (uint64_t i = 0; i < this->container_->size(); ++i) {
     const Place place = this->container_->place(i);
-    const Extent extent = this->container_->extent(i);
+    const Extent extent = this->container_->record_extent(i);
     EXPECT_EQ(place.path, extent.source->uri());
     EXPECT_EQ(place.offset, extent.offset);
   }
@@ -247,7 +247,7 @@ REGISTER_TYPED_TEST_SUITE_P(ContainerConformance, has_as_many_records_and_fields
                             extents_lie_in_their_sources_and_do_not_overlap,
                             records_parse_to_what_is_expected,
                             read_sample_reads_in_any_order_into_the_same_memory,
-                            a_record_past_the_end_is_out_of_range, places_say_where_the_extents_are,
+                            a_record_past_the_end_is_out_of_range, places_say_where_the_records_are,
                             the_fingerprint_is_of_content, threads_read_and_parse_at_once,
                             framed_bytes_that_are_cut_short_are_refused_with_their_place);
 

@@ -105,6 +105,24 @@ def test_encoded_is_a_file_of_its_own(stills: pathlib.Path, tmp_path: pathlib.Pa
 
 
 @needs_plugin
+def test_verify_decodes_both_images_of_a_record(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a").mkdir()
+    noise = np.random.default_rng(1).integers(0, 256, (64, 600, 3), np.uint8)
+    Image.fromarray(noise).save(tmp_path / "a" / "1.png")
+    path = tmp_path / "x.bzna"
+    fr.pack(tmp_path, path, preset="ultrafast")
+    (tmp_path / "x.bzna.frx").unlink()
+    bitstream = fr.open(path, track="bzna_input")[0].image
+    middle = path.read_bytes().index(bitstream) + len(bitstream) // 2
+    with path.open("r+b") as file:
+        file.seek(middle)
+        file.write(bytes(500))
+    fuelrail_command("verify", path, "--decode", "--track", "bzna_thumb")
+    with pytest.raises(AssertionError, match="cannot be decoded may be damaged"):
+        fuelrail_command("verify", path, "--decode")
+
+
+@needs_plugin
 def test_cat_writes_the_decoded_image(stills: pathlib.Path, tmp_path: pathlib.Path) -> None:
     fuelrail_command("cat", stills, "3:5", "--png", "-o", tmp_path / "made")
     image = np.asarray(Image.open(tmp_path / "made" / "4.png"))
@@ -118,8 +136,12 @@ def test_the_commands_work_on_it(stills: pathlib.Path, tmp_path: pathlib.Path) -
     fuelrail_command("index", made)
     assert b"62 records, all well" in fuelrail_command("verify", made, "--decode")
     absent = "/absent.so"  # none of the rest needs pixels
-    assert b"splits" not in fuelrail_command("info", made, plugin=absent)
-    assert fuelrail_command("ls", made, ":3", plugin=absent).count(b"hevc") == 3
+    assert b"  splits       train 31, validation 31\n" in fuelrail_command(
+        "info", made, plugin=absent
+    )
+    listed = fuelrail_command("ls", made, ":3", plugin=absent)
+    assert listed.count(b"hevc") == 3
+    assert listed.count(b".jpg\n") == 3, listed
     fuelrail_command("convert", made, tmp_path / "y.rec", plugin=absent)
     fuelrail_command("convert", tmp_path / "y.rec", tmp_path / "z.bzna", plugin=absent)
     fuelrail_command("merge", tmp_path / "m.bzna", made, plugin=absent)

@@ -37,14 +37,6 @@ const Schema& bzna_schema() {
   return schema;
 }
 
-StillKind kind_of_track(const std::string& track) {
-  return track == mp4::kInputTrack ? StillKind::kInput : StillKind::kThumb;
-}
-
-std::string_view name_of(StillKind kind) {
-  return kind == StillKind::kThumb ? mp4::kThumbTrack : mp4::kInputTrack;
-}
-
 Fingerprint fingerprint_of(const mp4::SampleTable& records) {
   FingerprintBuilder builder;
   for (uint64_t i = 0; i < records.size(); ++i) builder.add(records[i].bytes);
@@ -93,10 +85,11 @@ class SeenCodecs {
 class OpenedBzna final : public RecordFile {
  public:
   OpenedBzna(std::shared_ptr<const Source> source, RecordTable table, StoredSidecar sidecar,
-             StillKind kind)
+             const std::string& track)
       : RecordFile(std::move(source), std::move(sidecar)),
         table_(std::move(table)),
-        kind_(kind),
+        uses_thumb_(track != mp4::kInputTrack),
+        uses_input_(track != mp4::kThumbTrack),
         stills_(StillTable::open(this->sidecar())) {
     if (!stills_) return;
     for (const StillCodec& codec : stills_->codecs()) codecs_.push_back(try_make(codec));
@@ -126,13 +119,7 @@ class OpenedBzna final : public RecordFile {
     return {source(), at.offset, at.bytes};
   }
 
-  Place place(uint64_t i) const override {
-    try {
-      return {uri(), i, extent(i).offset};
-    } catch (const Error&) {
-      return {uri(), i, table_.records[i].offset};  // reading the record throws
-    }
-  }
+  Place place(uint64_t i) const override { return {uri(), i, table_.records[i].offset}; }
 
   void parse(uint64_t i, Bytes framed, Sample& out) const override {
     try {
@@ -144,7 +131,7 @@ class OpenedBzna final : public RecordFile {
       if (still) {
         parse_still(i, *still, framed, out);
       } else {
-        parse_record(i, framed, out);
+        parse_whole(i, framed, out);
       }
       store_le(out.scalars.data(), table_.label(i));
       set(out.fields[kLabelField], Bytes(out.scalars).first(sizeof(int64_t)));
@@ -159,9 +146,24 @@ class OpenedBzna final : public RecordFile {
     return framed;
   }
 
+  void check_copy(uint64_t i, Bytes payload) const override {
+    const mp4::NestedFile nested = mp4::read_nested_file(payload, uri(), table_.records[i].offset);
+    const int64_t own = nested.label.value_or(kNoLabel);
+    const bool is_record = nested.input || nested.thumb;  // the writer refuses others
+    if (!is_record || own == table_.label(i)) return;
+    throw CorruptError("a copy of the record would lose its label in the file's tables",
+                       {.path = uri(),
+                        .record = i,
+                        .expected = fmt::to_string(table_.label(i)),
+                        .found = own == kNoLabel ? "no label" : fmt::to_string(own),
+                        .remedy = "Convert the file to a .rec file, which gets the labels of the "
+                                  "tables, and that to a new file"});
+  }
+
   std::optional<Size> image_size(uint64_t i) const override {
     const auto still = stored_still(i);
-    return still && still->visible != Size{} ? std::optional(still->visible) : std::nullopt;
+    const bool is_known = still && still->visible.height > 0 && still->visible.width > 0;
+    return is_known ? std::optional(still->visible) : std::nullopt;
   }
 
   std::vector<RecordSplit> splits() const override { return stored_splits(*source(), table_); }
@@ -196,8 +198,12 @@ class OpenedBzna final : public RecordFile {
   // whole record is read.
   std::optional<StoredStill> stored_still(uint64_t i) const {
     if (!stills_) return std::nullopt;
-    const StoredStill still = stills_->still(i, kind_);
-    return still.bytes == 0 ? std::nullopt : std::optional(still);
+    for (const auto& [is_used, kind] :
+         {std::pair(uses_thumb_, StillKind::kThumb), {uses_input_, StillKind::kInput}}) {
+      if (!is_used) continue;
+      if (const StoredStill still = stills_->still(i, kind); still.bytes > 0) return still;
+    }
+    return std::nullopt;
   }
 
   void parse_still(uint64_t i, const StoredStill& still, Bytes bitstream, Sample& out) const {
@@ -213,23 +219,18 @@ class OpenedBzna final : public RecordFile {
     set(out.fields[kNameField], out.storage);
   }
 
-  void parse_record(uint64_t i, Bytes record, Sample& out) const {
-    try {
-      parse_whole(i, record, out);
-    } catch (Error& error) {
-      if (error.detail().path.empty()) {
-        error.add({.path = uri(), .record = i, .offset = table_.records[i].offset});
-      }
-      throw;
-    }
-  }
-
   void parse_whole(uint64_t i, Bytes record, Sample& out) const {
     check_bytes(table_.records[i].bytes, record);
     if (const auto crc = payload_crc(i)) check_record_crc(crc32(record), *crc);
     const mp4::NestedFile nested = mp4::read_nested_file(record, uri(), table_.records[i].offset);
-    const std::optional<mp4::Still>& still =
-        kind_ == StillKind::kThumb ? nested.thumb : nested.input;
+    if (nested.label && *nested.label != table_.label(i)) {
+      throw CorruptError(
+          "the record's own label differs from its label in the file's tables",
+          {.expected = fmt::to_string(*nested.label), .found = fmt::to_string(table_.label(i))});
+    }
+    std::optional<mp4::Still> still;
+    if (uses_thumb_) still = nested.thumb;
+    if (uses_input_ && !still) still = nested.input;
     if (!still) throw_no_track(nested);
     const Bytes parameters = record.subspan(still->entry.parameters, still->entry.parameters_bytes);
     const ImageCodec& codec = seen_.get(still->entry, parameters);
@@ -246,7 +247,8 @@ class OpenedBzna final : public RecordFile {
   [[noreturn]] void throw_no_track(const mp4::NestedFile& nested) const {
     std::string found = nested.input ? std::string(mp4::kInputTrack) : "";
     if (nested.thumb) found += (found.empty() ? "" : ", ") + std::string(mp4::kThumbTrack);
-    throw DecodeError(fmt::format("the record has no track '{}'", name_of(kind_)),
+    const std::string_view wanted = uses_thumb_ ? mp4::kThumbTrack : mp4::kInputTrack;
+    throw DecodeError(fmt::format("the record has no track '{}'", wanted),
                       {.found = found.empty() ? "no image" : "the image tracks " + found,
                        .remedy = found.empty() ? "" : "Choose another track with `track`"});
   }
@@ -254,7 +256,8 @@ class OpenedBzna final : public RecordFile {
   Fingerprint make_fingerprint(const KeepGoing&) const override { return sidecar().fingerprint(); }
 
   RecordTable table_;
-  StillKind kind_;
+  bool uses_thumb_;
+  bool uses_input_;  // in place of the thumbnail if there is none, or if both are used
   std::optional<StillTable> stills_;
   std::vector<std::unique_ptr<const OwnedCodec>> codecs_;  // null: it cannot be made
   mutable SeenCodecs seen_;
@@ -313,7 +316,6 @@ SidecarWriter lengths_of(const mp4::SampleTable& records) {
 }
 
 std::shared_ptr<const OpenedBzna> open_whole(const std::string& uri, const OpenOptions& options) {
-  const StillKind kind = kind_of_track(options.track);
   const auto open = [&](const auto& source, SidecarStore& store) {
     RecordTable table = read_record_table(*source);
     std::optional<StoredSidecar> sidecar = store.find(rules_for(*source, table.records));
@@ -322,7 +324,8 @@ std::shared_ptr<const OpenedBzna> open_whole(const std::string& uri, const OpenO
       if (options.ignore_sidecar) lengths.set_classes(options.classes);
       sidecar = sidecar_in_memory(lengths, store.identity());
     }
-    return std::make_shared<const OpenedBzna>(source, std::move(table), *std::move(sidecar), kind);
+    return std::make_shared<const OpenedBzna>(source, std::move(table), *std::move(sidecar),
+                                              options.track);
   };
   return open_with_store(uri, options.warn, open, options.ignore_sidecar);
 }
@@ -350,7 +353,6 @@ std::shared_ptr<const RecordFile> open_bzna(const std::string& uri, const OpenOp
 
 Salvage open_damaged(const std::string& uri, const ReportDamage& report, const OpenOptions& options,
                      const ScanProgress& progress) {
-  const StillKind kind = kind_of_track(options.track);
   const auto open = [&](const auto& source, SidecarStore& store) -> Salvage {
     std::optional<RecordTable> table;
     try {
@@ -370,8 +372,8 @@ Salvage open_damaged(const std::string& uri, const ReportDamage& report, const O
     if (own) salvage.own = own->sidecar;
     StoredSidecar used =
         own ? *own : sidecar_in_memory(lengths_of(table->records), store.identity());
-    salvage.file =
-        std::make_shared<const OpenedBzna>(source, *std::move(table), std::move(used), kind);
+    salvage.file = std::make_shared<const OpenedBzna>(source, *std::move(table), std::move(used),
+                                                      options.track);
     return salvage;
   };
   return open_with_store(uri, options.warn, open, options.ignore_sidecar);

@@ -135,7 +135,7 @@ TEST(Bzna, the_fingerprint_is_that_of_the_records_lengths_with_and_without_the_s
 TEST(Bzna, without_a_thumbnail_the_error_names_the_tracks_there_are) {
   for (const bool with_sidecar : {true, false}) {
     BznaFile file({MadeRecord{.thumb = {}}.bytes()}, with_sidecar);
-    const auto container = file.open();
+    const auto container = file.open("bzna_thumb");
     const std::string refused = refusal_of<DecodeError>([&] { Read(*container, 0); });
     EXPECT_THAT(refused, HasSubstr("x.bzna: record 0, offset 40: the record has no track "
                                    "'bzna_thumb': found the image tracks bzna_input. Choose "
@@ -209,6 +209,31 @@ TEST(Bzna, a_flipped_byte_outside_the_records_never_crashes) {
   }
 }
 
+TEST(Bzna, the_default_track_is_the_thumbnail_or_else_the_image) {
+  for (const bool with_sidecar : {true, false}) {
+    BznaFile file({MadeRecord{}.bytes(), MadeRecord{.thumb = ""}.bytes()}, with_sidecar);
+    const auto container = file.open();
+    EXPECT_EQ(Read(*container, 0).field(0), "thumb");
+    EXPECT_EQ(Read(*container, 1).field(0), "input bitstream");
+  }
+}
+
+TEST(Bzna, a_label_that_is_not_the_records_own_is_corrupt_where_the_record_is_read) {
+  BznaFile file(three_records());
+  std::string bytes = file_contents(file.path);
+  const auto whole = file.open();
+  const Extent last = whole->record_extent(2);
+  bytes[last.offset + last.length] ^= 1;  // the labels follow the records
+  write_file(file.path, bytes);
+  const auto container = file.open();
+  std::vector<std::byte> record(container->record_extent(0).length);
+  container->source()->read(container->record_extent(0).offset, record);
+  Sample sample;
+  EXPECT_THAT(refusal_of<CorruptError>([&] { container->parse(0, record, sample); }),
+              HasSubstr("record 0, offset 40: the record's own label differs from its label in the "
+                        "file's tables: expected 3, found 2"));
+}
+
 TEST(Bzna, records_are_found_without_the_tables) {
   BznaFile file(three_records(), false);
   const std::string bytes = file_contents(file.path);
@@ -223,7 +248,6 @@ TEST(Bzna, records_are_found_without_the_tables) {
   EXPECT_EQ(Read(*salvage.file, 0).field(1), le_label(3));
   EXPECT_EQ(Read(*salvage.file, 1).field(1), le_label(-1));
   ASSERT_THAT(damage, SizeIs(1));
-  EXPECT_EQ(damage[0].record, 2u);
   EXPECT_EQ(damage[0].offset, third);
   EXPECT_EQ(damage[0].skipped_bytes, 20u);
 }
@@ -441,8 +465,8 @@ TEST(Bzna, a_split_is_the_records_of_its_track) {
   EXPECT_THAT(ids(*file.open()), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { file.open({.split = "test"}); }),
               HasSubstr("y.bzna: the file has no split 'test': expected a track 'bzna_input_test', "
-                        "or more than 150000 records (ImageNet), found 4 records. Open the whole "
-                        "file, without `split`"));
+                        "or more than 150000 records (ImageNet), found the splits train, "
+                        "validation. Open the whole file, without `split`"));
 }
 
 TEST(Bzna, a_split_with_a_sample_that_is_no_record_is_corrupt) {

@@ -61,10 +61,9 @@ class RecordSearch {
     report_({.path = source_.uri(),
              .offset = at,
              .skipped_bytes = source_.size_bytes() - at,
-             .record = lost_ ? std::nullopt : std::optional(places_.size()),
              .reason =
-                 "the file's tables are missing or damaged, so its records were searched for; "
-                 "records after this offset are lost"});
+                 "the file's tables are missing or damaged, so its records were searched for; its "
+                 "splits, and any records after this offset, are lost"});
     table_.records = mp4::SampleTable(places_);
     return std::move(table_);
   }

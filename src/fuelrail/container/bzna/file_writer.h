@@ -12,11 +12,11 @@ namespace fuelrail::bzna {
 // a label then gets -1, one without a name an empty name. The last track is a film of the
 // thumbnails, or of the images of records that have no thumbnails, at 20 pictures per second; it is
 // left out if the records have more than 1,000 different codecs. Before it, each split has the same
-// tracks, of its records only. The sidecar gets the lengths,
-// checksums and names of the records, and the table of stills.
+// tracks, of its records only. The sidecar gets the lengths, checksums and names of the records,
+// and the table of stills.
 //
 // Memory: about 120 bytes per record, and the names. Errors of `append`: InvalidArgumentError for a
-// payload that is not a record with an image; those of the sinks.
+// payload that is not a record with an H.265 image; those of the sinks.
 std::unique_ptr<RecordFileWriter> make_writer(const RecordFileSinks& sinks);
 
 }  // namespace fuelrail::bzna

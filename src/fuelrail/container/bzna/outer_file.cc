@@ -159,8 +159,9 @@ std::vector<uint64_t> range(uint64_t begin, uint64_t end) {
 }
 
 // The parts of ImageNet (ILSVRC 2012), in the order of Benzina's files.
+// `stored`: the names of the splits that the file has instead.
 std::vector<uint64_t> records_of_imagenet(const std::string& uri, uint64_t records,
-                                          std::string_view split) {
+                                          std::string_view split, const std::string& stored) {
   constexpr uint64_t kDocumentedRecords = 1'431'086;
   const bool documented = records == kDocumentedRecords;
   const uint64_t test = documented ? 99'993 : 100'000;
@@ -171,7 +172,7 @@ std::vector<uint64_t> records_of_imagenet(const std::string& uri, uint64_t recor
         {.path = uri,
          .expected = fmt::format("a track '{}_{}', or more than 150000 records (ImageNet)",
                                  mp4::kInputTrack, split),
-         .found = fmt::format("{} records", records),
+         .found = stored.empty() ? fmt::format("{} records", records) : "the splits " + stored,
          .remedy = "Open the whole file, without `split`"});
   }
   const uint64_t end_of_training = records - test - validation;
@@ -203,6 +204,7 @@ std::vector<RecordSplit> stored_splits(const Source& source, const RecordTable& 
   const std::vector<mp4::Track> tracks = read_outer_tracks(source, file);
   std::vector<RecordSplit> splits;
   for (const std::string_view split : split_names()) {
+    if (split == "val") continue;  // its track is that of "validation"
     const mp4::Track* const track = mp4::find_track(tracks, track_of(mp4::kInputTrack, split));
     if (track == nullptr) continue;
     splits.push_back({std::string(split), records_of_track(file, *track, table.records)});
@@ -218,7 +220,12 @@ std::vector<uint64_t> records_of_split(const Source& source, const RecordTable& 
   if (const auto* track = mp4::find_track(tracks, track_of(mp4::kInputTrack, split))) {
     return records_of_track(file, *track, table.records);
   }
-  return records_of_imagenet(source.uri(), table.size(), split);
+  std::string stored;
+  for (const std::string_view name : split_names()) {
+    if (mp4::find_track(tracks, track_of(mp4::kInputTrack, name)) == nullptr) continue;
+    stored += fmt::format("{}{}", stored.empty() ? "" : ", ", name);
+  }
+  return records_of_imagenet(source.uri(), table.size(), split, stored);
 }
 
 }  // namespace fuelrail::bzna

@@ -412,6 +412,12 @@ void Sidecar::append_name(uint64_t i, std::vector<std::byte>& out) const {
   names_->read(table_bytes + begin, MutableBytes(out).subspan(at));
 }
 
+std::string Sidecar::name(uint64_t i) const {
+  std::vector<std::byte> name;
+  append_name(i, name);
+  return std::string(as_text(name));
+}
+
 void Sidecar::verify() const {
   for (const SidecarSection& section : sections_) section.verify();
   if (table_ == nullptr) return;

@@ -93,6 +93,9 @@ class Sidecar {
   // has_names(), i < records(). Errors: CorruptError.
   bool has_names() const { return names_ != nullptr; }
   void append_name(uint64_t i, std::vector<std::byte>& out) const;
+  std::string name(uint64_t i) const;
+  // Whether only the sidecar has the names, so that a copy must keep them.
+  bool keeps_names() const { return names_ != nullptr && names_->kept(); }
 
   const std::vector<std::string>& classes() const { return classes_; }  // empty if it has none
 

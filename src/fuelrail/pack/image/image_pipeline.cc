@@ -221,7 +221,6 @@ struct ImagePipeline::Impl {
 
 ImagePipeline::ImagePipeline(const ImageSteps& steps) : impl_(std::make_unique<Impl>(steps)) {}
 ImagePipeline::~ImagePipeline() = default;
-ImagePipeline::ImagePipeline(ImagePipeline&&) noexcept = default;
 
 Bytes ImagePipeline::prepare(const EncodedImage& encoded, uint64_t place) {
   return impl_->prepare(encoded, place);

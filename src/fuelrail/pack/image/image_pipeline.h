@@ -24,7 +24,7 @@ class ImagePipeline {
   // Requires: check(steps) has passed. Lifetime: `steps` outlives the pipeline.
   explicit ImagePipeline(const ImageSteps& steps);
   ~ImagePipeline();
-  ImagePipeline(ImagePipeline&&) noexcept;
+  ImagePipeline& operator=(ImagePipeline&&) = delete;
 
   // `place`: the image's index in its source, which selects its random numbers.
   // Returns: the bytes to pack, a view into `encoded` or into memory that is valid until the next

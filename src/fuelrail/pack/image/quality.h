@@ -51,7 +51,7 @@ class QualityMeter {
 // An encoded still, compared with its image.
 struct MeasuredStill {
   Size size{};
-  uint64_t source_bytes = 0;  // of the image in its source, for example of its file; 0: pixels
+  uint64_t source_bytes = 0;  // of the image in its source, for example of its file
   uint64_t bytes = 0;         // of the still
   ImageQuality quality{};
 };

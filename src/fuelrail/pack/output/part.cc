@@ -180,19 +180,20 @@ void Part::append_image(Bytes payload, uint32_t crc, uint64_t id) {
 // Adds what only the sidecar stores of an image: of an image record, a summary of the labels; of a
 // nested file, the id.
 void Part::add_image(Bytes payload, uint64_t id) {
-  if (format_.content == RecordContent::kNestedFile) return add_key(id, std::nullopt);
+  if (format_.content == RecordContent::kNestedFile) return add_key(id, records_);
   labels_.add(parse_image_record(payload).labels);
 }
 
 void Part::append(Bytes payload, uint32_t crc, uint64_t key, std::optional<uint64_t> id) {
-  add_key(key, id);
-  write(payload, crc, key);
+  const uint64_t number = records_;
+  write(payload, crc, key);  // first, because it may refuse the record
+  add_key(key, id.value_or(number));
 }
 
-void Part::add_key(uint64_t key, std::optional<uint64_t> id) {
+void Part::add_key(uint64_t key, uint64_t default_key) {
   if (index_ != nullptr) return;
   keys_.push_back(key);
-  keys_differ_ = keys_differ_ || key != id.value_or(records_);
+  keys_differ_ = keys_differ_ || key != default_key;
 }
 
 void Part::write(Bytes payload, uint32_t crc, uint64_t key) {

@@ -1,5 +1,5 @@
 // One packed file with its companions: `X.rec` with the index `X.idx` and the sidecar `X.rec.frx`;
-// or `X.ffr` with `X.ffr.frx`.
+// or `X.ffr` with `X.ffr.frx`, or `X.bzna` with `X.bzna.frx`.
 //
 // How the files get their names: before any name changes, all bytes of all files are on the device
 // under `.partial` names. Each name then changes in one rename. For all parts of a job:
@@ -121,7 +121,7 @@ class Part {
  private:
   void write(Bytes payload, uint32_t crc, uint64_t key);
   void add_image(Bytes payload, uint64_t id);
-  void add_key(uint64_t key, std::optional<uint64_t> id);
+  void add_key(uint64_t key, uint64_t default_key);
   void leave_partials();
   bool data_has_its_name() const;
   void remove_companions();

@@ -211,11 +211,9 @@ std::string QualityReport::text(const ImageSteps& steps, const UnmeasuredImages&
                       describe_hevc_library());
   if (rows_.empty()) return text;
   text += fmt::format("- bytes of the stills: {}\n", bytes_);
-  if (source_bytes_ > 0) {
-    text += fmt::format("- bytes of these images in the source: {} (stills: {:.1f} % of them)\n",
-                        source_bytes_,
-                        100 * static_cast<double>(bytes_) / static_cast<double>(source_bytes_));
-  }
+  text += fmt::format("- bytes of these images in the source: {} (stills: {:.1f} % of them)\n",
+                      source_bytes_,
+                      100 * static_cast<double>(bytes_) / static_cast<double>(source_bytes_));
   text += fmt::format("- by image: [table](<{}>)\n\n", base_name(table_->uri()));
   return text + quantiles() +
          fmt::format("\n![The PSNR and the bytes of each still](<{}>)\n\n",

@@ -35,7 +35,8 @@ struct UnmeasuredImages {
 // at a time.
 class QualityReport {
  public:
-  // `uri`: X.md. Requires: it ends in kReportExtension. Errors: those of FileSystem::create.
+  // `uri`: X.md. Requires: it ends in kReportExtension. Errors: IoError if one of the files exists
+  // and is not such a report; those of FileSystem::create.
   explicit QualityReport(const std::string& uri);
   QualityReport& operator=(QualityReport&&) = delete;
 
