@@ -71,6 +71,19 @@ NestedFile read_nested_file(Bytes record, const std::string& uri, uint64_t offse
   return RecordParser(record, uri, offset).parse();
 }
 
+bool can_be_record(Bytes file) {
+  Mp4Bytes bytes(file, "", 0);
+  BoxWalk boxes(bytes);
+  bool is_first = true;
+  int tables = 0;
+  for (Mp4Box box; boxes.next(box); is_first = false) {
+    const bool is_open = load_be32(file.data() + box.offset) == 0;
+    if (is_open || (box.type == BoxType("ftyp")) != is_first) return false;
+    if (box.type == BoxType("moov")) ++tables;
+  }
+  return tables == 1;
+}
+
 int64_t label_in(Bytes sample) { return load_le<int64_t>(sample.data()); }
 
 std::string_view name_in(Bytes sample) {

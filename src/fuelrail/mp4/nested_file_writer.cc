@@ -25,6 +25,13 @@ void check_sides(Size coded) {
        .found = fmt::format("{} x {} (height x width)", coded.height, coded.width)});
 }
 
+void check_name(std::string_view name) {
+  if (name.size() < kMaxNameBytes) return;
+  throw InvalidArgumentError("the name is too long for a `.bzna` file",
+                             {.expected = fmt::format("fewer than {} bytes", kMaxNameBytes),
+                              .found = fmt::to_string(name.size())});
+}
+
 bool same(Bytes a, Bytes b) { return a.data() == b.data() && a.size() == b.size(); }
 
 class RecordWriter {
@@ -34,6 +41,7 @@ class RecordWriter {
   void write(const NewRecord& record) {
     check_sides(record.input.coded);
     if (record.thumb) check_sides(record.thumb->coded);
+    check_name(record.name);
     const bool shared = record.thumb && same(record.thumb->bitstream, record.input.bitstream);
     std::array<std::byte, 8> label{};
     if (record.label) store_le(label.data(), *record.label);

@@ -30,8 +30,9 @@ struct NewRecord {
 };
 
 // Replaces the content of `out` by the record's MP4 file: equal records give equal bytes. Errors:
-// InvalidArgumentError for a picture with a side of more than 65,535 pixels, and for bitstreams,
-// parameters, label and name of more than 2 GiB together.
+// InvalidArgumentError for a picture with a side of more than 65,535 pixels, for a name that does
+// not fit into kMaxNameBytes with its NUL, and for bitstreams, parameters, label and name of more
+// than 2 GiB together.
 void write_nested_file(const NewRecord& record, std::vector<std::byte>& out);
 
 }  // namespace fuelrail::mp4

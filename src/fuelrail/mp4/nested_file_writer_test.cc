@@ -97,13 +97,22 @@ TEST(NestedFileWriter, stills_that_only_begin_alike_are_stored_apart) {
   EXPECT_EQ(bytes.substr(file.thumb->offset, file.thumb->bytes), example.input.substr(0, 5));
 }
 
-TEST(NestedFileWriter, a_picture_whose_sides_do_not_fit_the_format_is_refused) {
+TEST(NestedFileWriter, sides_and_names_that_do_not_fit_the_format_are_refused) {
   const Example example;
   NewRecord record = example.record();
   record.thumb->coded.width = 65'536;
   std::vector<std::byte> out;
   EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { write_nested_file(record, out); }),
               HasSubstr("at most 65535 pixels per side, found 512 x 65536 (height x width)"));
+  record = example.record();
+  const std::string name(65'536, 'n');
+  record.name = std::string_view(name).substr(1);
+  write_nested_file(record, out);
+  EXPECT_EQ(read_nested_file(out, "x", 0).name, record.name);
+  record.name = name;
+  EXPECT_THAT(
+      refusal_of<InvalidArgumentError>([&] { write_nested_file(record, out); }),
+      HasSubstr("the name is too long for a `.bzna` file: expected fewer than 65536 bytes"));
 }
 
 TEST(NestedFileWriter, what_a_record_lacks_has_no_track) {

@@ -99,6 +99,21 @@ TEST_F(NestedImages, get_the_label_and_the_name_of_their_source) {
   EXPECT_EQ(file->sidecar().key(1), 80u);
 }
 
+TEST_F(NestedImages, whose_boxes_cannot_be_a_record_are_made_anew_or_unreadable) {
+  const std::string all = records_[0].bytes();
+  std::string open = all;
+  open.replace(open.find("moov") - 4, 4, std::string(4, '\0'));  // a box that extends to any end
+  write_file(photo("ant/m0.mp4"), open);
+  const std::string second = records_[1].bytes();
+  write_file(photo("ant/m1.mp4"), second + second.substr(second.find("moov") - 4));
+  write_file(photo("ant/m2.mp4"), records_[2].bytes() + "end");
+  const PackResult result = pack(photos(), out("x.bzna"), {.max_errors = {.count = 1}});
+  ASSERT_EQ(result.failures.size(), 1u);
+  EXPECT_EQ(result.failures[0].path, photo("ant/m2.mp4"));
+  EXPECT_THAT(file_contents(result.report), HasSubstr("box"));
+  EXPECT_EQ(file_contents(out("x.bzna")).substr(40, 2 * all.size()), all + second);
+}
+
 TEST_F(NestedImages, are_images_in_every_format_and_come_back_unchanged) {
   pack(photos(), out("x.bzna"), {});
   for (const char* const name : {"y.rec", "y.ffr"}) {

@@ -37,14 +37,14 @@ class Writer final : public RecordFileWriter {
   }
 
   void append(Bytes payload, uint32_t crc, uint64_t) override {
-    const mp4::NestedFile nested = parse(payload, data_.position());
+    const mp4::NestedFile nested = parse(payload);
     data_.write(payload);
     add(payload, crc, nested);
   }
 
   std::optional<Bytes> payload_of(Bytes framed) override {
     try {
-      parse(framed, next_);
+      parse(framed);
       return framed;
     } catch (const InvalidArgumentError&) {
       return std::nullopt;
@@ -52,7 +52,7 @@ class Writer final : public RecordFileWriter {
   }
 
   void adopt(uint64_t, Bytes payload, uint32_t crc, uint64_t) override {
-    add(payload, crc, parse(payload, next_));
+    add(payload, crc, parse(payload));
   }
 
   uint64_t first_offset() const override { return head_.size(); }
@@ -85,7 +85,7 @@ class Writer final : public RecordFileWriter {
   }
 
   // Errors: InvalidArgumentError.
-  mp4::NestedFile parse(Bytes payload, uint64_t offset) const {
+  mp4::NestedFile parse(Bytes payload) const {
     if (size() == kMaxRecords) {
       throw InvalidArgumentError("the file has too many records for its format",
                                  {.expected = fmt::format("at most {}", kMaxRecords)});
@@ -98,14 +98,15 @@ class Writer final : public RecordFileWriter {
     }
     std::string found;
     try {
-      check_whole(payload, offset);
-      mp4::NestedFile nested = mp4::read_nested_file(payload, data_.uri(), offset);
+      mp4::NestedFile nested = mp4::read_nested_file(payload, "", 0);
       if (!is_hevc(nested.input) || !is_hevc(nested.thumb)) {
         found = "an image in another format";
-      } else if (nested.input || nested.thumb) {
-        return nested;
-      } else {
+      } else if (!nested.input && !nested.thumb) {
         found = "an MP4 file without an image";
+      } else if (!mp4::can_be_record(payload)) {
+        found = "boxes that a search for records would not find";
+      } else {
+        return nested;
       }
     } catch (const Error& error) {
       found = error.failure();
@@ -113,22 +114,6 @@ class Writer final : public RecordFileWriter {
     throw InvalidArgumentError(
         "the record cannot be stored in a `.bzna` file",
         {.expected = "an MP4 file with an H.265 image", .found = std::move(found)});
-  }
-
-  // A record consists of whole boxes, so that a search finds the next record.
-  void check_whole(Bytes payload, uint64_t offset) const {
-    mp4::Mp4Bytes file(payload, data_.uri(), offset);
-    mp4::BoxWalk boxes(file);
-    bool is_first = true, has_tables = false;
-    for (mp4::Mp4Box box; boxes.next(box);) {
-      const bool is_tables = box.type == mp4::BoxType("moov");
-      const bool is_open = mp4::load_be32(payload.data() + box.offset) == 0;  // extends to any end
-      if ((box.type == mp4::BoxType("ftyp")) != is_first || (is_tables && has_tables) || is_open) {
-        file.refuse(box, "is not part of a record", {.expected = "ftyp once, then one moov"});
-      }
-      is_first = false;
-      has_tables = has_tables || is_tables;
-    }
   }
 
   void add(Bytes payload, uint32_t crc, const mp4::NestedFile& nested) {

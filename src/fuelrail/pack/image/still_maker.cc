@@ -84,8 +84,8 @@ std::optional<MeasuredStill> StillMaker::make(const SourceImage& image, uint64_t
     if (keeps_stills) pipeline_.prepare(image.encoded, place);  // only checks it, as for any image
     if (!keeps_stills) measured = encode(image, place, record);
     if (record.name.empty()) record.name = nested.name;
-    const bool keeps_all = keeps_stills && nested.label == record.label &&
-                           nested.name == record.name &&
+    const bool keeps_all = keeps_stills && mp4::can_be_record(file) &&
+                           nested.label == record.label && nested.name == record.name &&
                            nested.thumb.has_value() == record.thumb.has_value();
     if (keeps_all) {
       payload.assign(file.begin(), file.end());
