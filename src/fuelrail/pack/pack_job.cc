@@ -399,7 +399,7 @@ void PackJob::commit(size_t begin, size_t end) {
   };
   each([&](Planned& planned, uint32_t number) {
     planned.part->set_splits(planned.splits);
-    planned.part->finish_images(source_.classes());
+    planned.part->finish_images(source_.classes(), source_.sidecar());
     journal_->add_completed(number, planned.part->identity());
   });
   journal_->flush();

@@ -52,8 +52,8 @@ class NestedImages : public PhotographFolder {
   }
 
   std::shared_ptr<const RecordFile> opened(const std::string& name) const {
-    return std::dynamic_pointer_cast<const RecordFile>(
-        open_container(out(name), {.track = "bzna_input"}));
+    const std::string track = name.ends_with(".bzna") ? "bzna_input" : "";
+    return std::dynamic_pointer_cast<const RecordFile>(open_container(out(name), {.track = track}));
   }
 
   std::vector<bzna::MadeRecord> records_;
@@ -142,6 +142,34 @@ TEST_F(NestedImages, names_stay_in_the_sidecars_of_other_formats) {
   std::vector<std::byte> name;
   for (const uint64_t i : {0, 4}) file->sidecar().append_name(i, name);
   EXPECT_EQ(as_text(name), "m0.mp4m4.mp4");
+}
+
+TEST_F(NestedImages, sections_of_later_versions_go_along) {
+  pack(photos(), out("x.bzna"), {});
+  convert(out("x.bzna"), out("y.rec"));
+  const std::string uri = out("y.rec.frx");
+  const auto old = Sidecar::open(file_system_for(uri).open(uri));
+  SidecarWriter writer;
+  for (uint64_t i = 0; i < old->records(); ++i) {
+    writer.add_record(old->record(i), old->payload_crc(i));
+  }
+  writer.set_labels(*old->labels());
+  writer.keep_sections_of(*old);
+  writer.add_section(section_type("LATE"), as_bytes("kept"), true);
+  const auto sink = file_system_for(uri).create(uri);
+  writer.write_to(old->identity(), *sink);
+  sink->commit();
+
+  convert(out("y.rec"), out("z.bzna"));
+  convert(out("z.bzna"), out("z.rec"));
+  EXPECT_EQ(file_contents(out("z.bzna")), file_contents(out("x.bzna")));
+  for (const char* const name : {"z.bzna", "z.rec"}) {
+    const auto file = opened(name);
+    EXPECT_THAT(file->classes(), ElementsAre("ant", "bee"));
+    const SidecarSection* const late = file->sidecar().section(section_type("LATE"));
+    ASSERT_NE(late, nullptr) << name;
+    EXPECT_EQ(as_text(late->all()), "kept");
+  }
 }
 
 TEST_F(NestedImages, labels_that_the_other_format_cannot_store_are_refused) {

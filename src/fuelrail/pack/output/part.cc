@@ -225,13 +225,14 @@ void Part::finish() {
   }
 }
 
-void Part::finish_images(const std::vector<std::string>& classes) {
+void Part::finish_images(const std::vector<std::string>& classes, const Sidecar* source) {
   // build_sidecar adds the sections in the same order, so that a rebuilt sidecar has the same
   // bytes.
   if (format_.content == RecordContent::kImageRecord) {
     sidecar_writer_.set_labels(labels_.summary());
   }
   if (!classes.empty()) sidecar_writer_.set_classes(classes);
+  if (source != nullptr) sidecar_writer_.keep_sections_of(*source, kKeysSection);
   finish();
 }
 

@@ -33,6 +33,7 @@ class ContainerSource final : public PackSource {
 
   uint64_t size() const override { return images_->size(); }
   const std::vector<std::string>& classes() const override { return images_->classes(); }
+  const Sidecar* sidecar() const override { return file_ == nullptr ? nullptr : &file_->sidecar(); }
   std::string path(uint64_t i) const override {
     return file_ == nullptr ? images_->place(i).path
                             : fmt::format("{}: record {}", file_->uri(), i);

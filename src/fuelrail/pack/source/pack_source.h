@@ -12,6 +12,7 @@
 #include "fuelrail/container/files/image_list.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/sample.h"
+#include "fuelrail/container/sidecar/sidecar.h"
 
 namespace fuelrail::pack {
 
@@ -57,6 +58,9 @@ class PackSource {
     static const std::vector<Split> kNone;
     return kNone;
   }
+
+  // The sidecar of the images' file, whose other sections the output keeps; null: there is none.
+  virtual const Sidecar* sidecar() const { return nullptr; }
 
   // Number of images with more than one label.
   virtual uint64_t with_several_labels() const { return 0; }
