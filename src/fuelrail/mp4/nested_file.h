@@ -22,6 +22,7 @@ inline constexpr std::string_view kTargetTrack = "bzna_target";
 inline constexpr std::string_view kNameTrack = "bzna_fname";
 
 inline constexpr uint64_t kLabelBytes = 8;  // of the sample of a target track
+inline constexpr int64_t kNoLabel = -1;     // stands for the label of a record that has none
 inline constexpr uint64_t kMaxNameBytes = 64 << 10;
 
 // An image in a record. Offsets count from the beginning of the record.

@@ -172,6 +172,21 @@ TEST_F(NestedImages, sections_of_later_versions_go_along) {
   }
 }
 
+TEST_F(NestedImages, without_label_come_back_without_label) {
+  std::vector<std::string> records;
+  for (const std::optional<int64_t> label : {std::optional<int64_t>(5), {}, {-1}}) {
+    records.push_back(bzna::MadeRecord{.label = label}.bytes());
+  }
+  bzna::write_bzna(out("x.bzna"), records, true);
+  convert(out("x.bzna"), out("y.rec"));
+  EXPECT_THAT(records_of(out("y.rec"))[1].labels, ElementsAre(-1));
+  convert(out("y.rec"), out("z.bzna"));
+  EXPECT_EQ(file_contents(out("z.bzna")), file_contents(out("x.bzna")));
+  write_file(directory_ / "x.lst", "0\t-1\tphotos/ant/m0.mp4\n");  // a record with the label 0
+  pack(directory_ / "x.lst", out("l.bzna"), {});
+  EXPECT_EQ(file_contents(out("l.bzna")).find("bzna_target"), std::string::npos);
+}
+
 TEST_F(NestedImages, labels_that_the_other_format_cannot_store_are_refused) {
   bzna::write_bzna(out("x.bzna"), {bzna::MadeRecord{.label = 16777217}.bytes()}, true);
   EXPECT_THAT(testing::refusal_of<UnsupportedError>([&] { convert(out("x.bzna"), out("y.rec")); }),

@@ -101,7 +101,7 @@ class RecordSearch {
       const mp4::NestedFile nested =
           mp4::read_nested_file(reader_.at(at, end - at), source_.uri(), at);
       if (!nested.input && !nested.thumb) return std::nullopt;
-      table_.labels.push_back(nested.label.value_or(kNoLabel));
+      table_.labels.push_back(nested.label.value_or(mp4::kNoLabel));
     } catch (const CorruptError&) {
       return std::nullopt;
     } catch (const UnsupportedError&) {

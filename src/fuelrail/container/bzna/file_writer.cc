@@ -120,7 +120,7 @@ class Writer final : public RecordFileWriter {
     const uint64_t offset = next_;
     places_.push_back({offset, payload.size()});
     has_labels_ = has_labels_ || nested.label;
-    labels_.push_back(nested.label.value_or(kNoLabel));
+    labels_.push_back(nested.label.value_or(mp4::kNoLabel));
     has_names_ = has_names_ || !nested.name.empty();
     names_ += nested.name;
     names_ += '\0';

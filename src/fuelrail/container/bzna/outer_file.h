@@ -11,12 +11,10 @@
 
 #include "fuelrail/container/record_split.h"
 #include "fuelrail/mp4/movie.h"
+#include "fuelrail/mp4/nested_file.h"
 #include "fuelrail/storage/source.h"
 
 namespace fuelrail::bzna {
-
-// The label of a record that has none.
-inline constexpr int64_t kNoLabel = -1;
 
 // Immutable. Memory: 20 bytes per record.
 struct RecordTable {
@@ -24,7 +22,7 @@ struct RecordTable {
   std::vector<int64_t> labels{};  // of the first records; the others have no label
 
   uint64_t size() const { return records.size(); }
-  int64_t label(uint64_t i) const { return i < labels.size() ? labels[i] : kNoLabel; }
+  int64_t label(uint64_t i) const { return i < labels.size() ? labels[i] : mp4::kNoLabel; }
 };
 
 // Reads the tables. Reads only the tracks that it uses, and no record. Errors: TruncatedError for a

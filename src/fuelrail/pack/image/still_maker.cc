@@ -19,7 +19,8 @@ namespace {
 std::optional<int64_t> label_of(const SourceImage& image) {
   if (image.labels.empty()) return std::nullopt;
   if (image.labels.size() == 1 && is_integral_label(image.labels[0])) {
-    return static_cast<int64_t>(image.labels[0]);
+    const auto label = static_cast<int64_t>(image.labels[0]);
+    return label == mp4::kNoLabel ? std::nullopt : std::optional(label);
   }
   throw UnsupportedError(
       "the image's label cannot be stored beside an H.265 still",
@@ -84,9 +85,10 @@ std::optional<MeasuredStill> StillMaker::make(const SourceImage& image, uint64_t
     if (keeps_stills) pipeline_.prepare(image.encoded, place);  // only checks it, as for any image
     if (!keeps_stills) measured = encode(image, place, record);
     if (record.name.empty()) record.name = nested.name;
-    const bool keeps_all = keeps_stills && mp4::can_be_record(file) &&
-                           nested.label == record.label && nested.name == record.name &&
-                           nested.thumb.has_value() == record.thumb.has_value();
+    const bool keeps_all =
+        keeps_stills && mp4::can_be_record(file) &&
+        nested.label.value_or(mp4::kNoLabel) == record.label.value_or(mp4::kNoLabel) &&
+        nested.name == record.name && nested.thumb.has_value() == record.thumb.has_value();
     if (keeps_all) {
       payload.assign(file.begin(), file.end());
       return std::nullopt;
