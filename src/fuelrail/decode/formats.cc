@@ -12,6 +12,7 @@
 #include "fuelrail/decode/png/png_decoder.h"
 #include "fuelrail/decode/tiff/tiff_decoder.h"
 #include "fuelrail/decode/webp/webp_decoder.h"
+#include "fuelrail/mp4/nested_image.h"
 
 namespace fuelrail {
 namespace {
@@ -22,7 +23,7 @@ constexpr std::array kDecodings{
     Decoding{&kWebpFormat, probe_webp, make_webp_decoder},
     Decoding{&kBmpFormat, probe_bmp, make_bmp_decoder},
     Decoding{&kTiffFormat, probe_tiff, make_tiff_decoder},
-    Decoding{&kMp4Format, probe_mp4, make_mp4_decoder, kMaxSide, true},
+    Decoding{&kMp4Format, nullptr, make_mp4_decoder, kMaxSide, true, mp4::read_nested_image},
     Decoding{&kHevcFormat, nullptr, make_hevc_decoder, kMaxSide, true},
     Decoding{&kH264Format, nullptr, make_h264_decoder, kMaxSide, true},
 };

@@ -14,8 +14,8 @@ namespace fuelrail {
 struct Decoding {
   const ImageFormat* format = nullptr;
   // Reads an image's header. Requires: the bytes begin with a signature of the format. Null if the
-  // container always declares the image's properties. Errors: as for fuelrail::probe, which also
-  // checks the size.
+  // container always declares the image's properties, and if `find_inner` is given. Errors: as for
+  // fuelrail::probe, which also checks the size.
   ImageInfo (*probe)(Bytes encoded) = nullptr;
   // Called by each worker for its first image of the format. Errors: MissingCodecError if this
   // machine cannot decode the format; it becomes the error of all images of the format, and no
@@ -24,6 +24,9 @@ struct Decoding {
   std::unique_ptr<Decoder> (*make_decoder)() = nullptr;
   int64_t max_side = kMaxSide;
   bool has_planes = false;  // the decoder can return luma and chroma (DecodeJob::take_planes)
+  // For files that contain an image of another format: finds that image, and assigns its codec to
+  // `codec`. Lifetime: file and codec outlive the result. Errors: as for fuelrail::probe.
+  EncodedImage (*find_inner)(Bytes file, ImageCodec& codec) = nullptr;
 };
 
 // The row of `format`; null if the format has no decoder. Lifetime: the process.

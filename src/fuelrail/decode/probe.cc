@@ -139,9 +139,15 @@ ImageInfo probe(const EncodedImage& encoded, int64_t max_pixels) {
         "the dataset declares the visible size of the image, but not its full (coded) size",
         {.found = "a visible size of " + size_text(encoded.visible)});
   }
-  if (decoding.probe == nullptr)
+  if (decoding.probe == nullptr && decoding.find_inner == nullptr)
     throw DecodeError("the dataset does not declare the size of its images");
   require_described_format(encoded);
+  if (decoding.find_inner != nullptr) {
+    ImageCodec inner;
+    ImageInfo info = probe(decoding.find_inner(encoded.bytes, inner), max_pixels);
+    info.format = decoding.format;
+    return info;
+  }
   const ImageInfo info = decoding.probe(encoded.bytes);
   check_size(info.stored, max_pixels, decoding.max_side);
   return info;

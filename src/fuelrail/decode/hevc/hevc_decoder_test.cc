@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/formats.h"
+#include "fuelrail/mp4/nested_file_writer.h"
 #include "fuelrail/testing/crop_job.h"
 #include "fuelrail/testing/invented_hevc.h"
 #include "fuelrail/testing/made_hevc.h"
@@ -128,6 +130,26 @@ TEST_F(HevcDecoder, the_librarys_errors_are_the_images) {
   EXPECT_THAT(decode("", 4), HasSubstr("no alpha"));
   sample.resize(6);
   EXPECT_THAT(decode(), HasSubstr("ends inside a NAL unit"));
+}
+
+TEST_F(HevcDecoder, an_image_in_an_mp4_file_has_the_callers_limit_of_pixels) {
+  const Size coded{16384, 16384};
+  set_parameters({MadeSps{.coded = coded}.unit(), kMadePps});
+  std::vector<std::byte> file;
+  mp4::write_nested_file({.input = {.bitstream = as_bytes(sample),
+                                    .parameters = codec.parameters,
+                                    .coded = coded,
+                                    .visible = {2, 4}}},
+                         file);
+  EXPECT_THAT(refusal_of<DecodeError>([&] { probe(file); }),
+              HasSubstr("too many pixels: expected at most 178956970, found 16384 x 16384"));
+  const ImageInfo info = probe(file, 16384 * 16384);
+  EXPECT_EQ(info.format, &kMp4Format);
+  EXPECT_EQ(info.stored, (Size{2, 4}));
+  const SelectedPlugin selected(INVENTED_HEVC, "");
+  CropJob job(file, info, {0, 0, 1, 1});
+  job.decode_with(*decoder());
+  EXPECT_THAT(job.error(), HasSubstr("found 2 x 4"));  // the size of the invented picture
 }
 
 TEST_F(HevcDecoder, that_the_plugin_cannot_make_is_an_error) {

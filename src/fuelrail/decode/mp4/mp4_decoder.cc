@@ -1,5 +1,7 @@
 #include "fuelrail/decode/mp4/mp4_decoder.h"
 
+#include <cstdint>
+
 #include "fuelrail/decode/job.h"
 #include "fuelrail/mp4/nested_image.h"
 
@@ -13,7 +15,7 @@ class Mp4Decoder final : public Decoder {
       ImageCodec codec;
       DecodeJob inner = job;
       inner.encoded = mp4::read_nested_image(job.encoded.bytes, codec);
-      inner.info = probe(inner.encoded);
+      inner.info = probe(inner.encoded, INT64_MAX);  // the job's `info` is within the limit
       require_size(job, inner.info.stored);
       decoder_->decode({&inner, 1});
       if (inner.error) std::rethrow_exception(inner.error);
@@ -25,13 +27,6 @@ class Mp4Decoder final : public Decoder {
 };
 
 }  // namespace
-
-ImageInfo probe_mp4(Bytes encoded) {
-  ImageCodec codec;
-  ImageInfo info = probe(mp4::read_nested_image(encoded, codec));
-  info.format = &kMp4Format;
-  return info;
-}
 
 std::unique_ptr<Decoder> make_mp4_decoder() { return std::make_unique<Mp4Decoder>(); }
 

@@ -8,9 +8,6 @@
 
 namespace fuelrail {
 
-// The properties of the image; their format is kMp4Format. Errors: those of read_nested_image.
-ImageInfo probe_mp4(Bytes encoded);
-
 // Errors, in the jobs: those of read_nested_image, and of the decoder of the image.
 std::unique_ptr<Decoder> make_mp4_decoder();
 
