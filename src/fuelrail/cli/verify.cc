@@ -51,7 +51,7 @@ class Verification {
     if (container != nullptr) {
       records_ = container->size();
       checksums_ = container->verifies_checksums();
-      check_companions(*container);
+      check_parts(*container);
       check_records(*container);
     }
     print_end(container.get());
@@ -167,12 +167,14 @@ class Verification {
     });
   }
 
-  void check_companions(const Container& container) {
+  // Checks the parts of a dataset that are not needed to read its records.
+  void check_parts(const Container& container) {
     if (arguments_.recover) return;
     for (const RecordFile* file : record_files_of(container)) {
       check_that([&] {
         naming(file->uri(), [&] { file->check_companions(arguments_.dataset.ignores_sidecar); });
       });
+      check_that([&] { naming(file->uri(), [&] { file->splits(); }); });
     }
   }
 
@@ -316,9 +318,9 @@ int run(const VerifyArguments& arguments, Console& console) {
 }
 
 constexpr const char* kVerifyFooter = R"(
-Checks the framing or the table, the checksums if they are known, the images' headers, and whether
-the sidecar and the index belong to the file. The exit code is 1 if anything is damaged, and 3 if
-something could not be read.
+Checks the framing or the tables (also those of splits), the checksums if they are known, the
+images' headers, and whether the sidecar and the index belong to the file. The exit code is 1 if
+anything is damaged, and 3 if something could not be read.
 
 With --decode, both images of a record of a .bzna file are decoded, or that of --track. Oddities that decoding tolerates (stray bytes, a missing end) are counted, and
 are not reported as damage. However, changed bytes inside a JPEG may cause only an oddity, or not even

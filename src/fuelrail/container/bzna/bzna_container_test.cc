@@ -473,9 +473,11 @@ TEST(Bzna, a_split_with_a_sample_that_is_no_record_is_corrupt) {
   Outer outer;
   outer.more_tracks = Outer::track("bzna_input_train", {5}, {41});
   OuterFile file(outer.bytes());
-  EXPECT_THAT(refusal_of<CorruptError>([&] { file.open({.split = "train"}); }),
-              HasSubstr("has a sample that is not a record: expected a sample of the track "
-                        "'bzna_input', found 5 bytes at offset 41 (sample 0)"));
+  EXPECT_THAT(
+      refusal_of<CorruptError>([&] { file.open({.split = "train"}); }),
+      HasSubstr(
+          "stbl of the track 'bzna_input_train' has a sample that is not a record: "
+          "expected a sample of the track 'bzna_input', found 5 bytes at offset 41 (sample 0)"));
 }
 
 TEST(Bzna, a_split_finds_a_record_after_an_empty_one) {

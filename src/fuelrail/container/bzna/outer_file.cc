@@ -142,7 +142,8 @@ std::vector<uint64_t> records_of_track(mp4::Mp4Bytes& file, const mp4::Track& tr
   for (uint64_t i = 0; i < samples.size(); ++i) {
     const std::optional<uint64_t> record = finder.find(samples[i]);
     if (!record) {
-      file.refuse(track.samples, "has a sample that is not a record",
+      file.refuse(track.samples,
+                  fmt::format("of the track '{}' has a sample that is not a record", track.name),
                   {.expected = fmt::format("a sample of the track '{}'", mp4::kInputTrack),
                    .found = fmt::format("{} bytes at offset {} (sample {})", samples[i].bytes,
                                         samples[i].offset, i)});
