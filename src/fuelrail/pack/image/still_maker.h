@@ -42,6 +42,7 @@ class StillMaker final : public RecordMaker {
   // still.
   std::optional<MeasuredStill> make(const SourceImage& image, uint64_t place,
                                     std::vector<std::byte>& payload) override;
+  bool has_encoded() const override { return encoder_ != nullptr; }
 
  private:
   std::optional<MeasuredStill> encode(const SourceImage& image, uint64_t place,
