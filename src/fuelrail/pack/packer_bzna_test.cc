@@ -503,6 +503,32 @@ TEST_F(EncodedStills, are_the_same_for_any_number_of_threads_and_after_a_convers
   }
 }
 
+TEST_F(EncodedStills, without_thumbnails_get_them_and_are_kept) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directories(directory / "photos/a");
+  write_file(directory / "photos/a/0.jpg", as_text(make_jpeg(40, 520, 1)));
+  write_file(directory / "photos/a/1.jpg", as_text(make_jpeg(60, 80, 2)));
+  pack(directory / "photos", directory / "x.bzna", {.images = kFine});
+  convert(directory / "x.bzna", directory / "x.rec");
+  convert(directory / "x.rec", directory / "same.bzna", {}, {.stills = {.thumb = false}});
+  EXPECT_EQ(file_contents(directory / "same.bzna"), file_contents(directory / "x.bzna"));
+  convert(directory / "x.rec", directory / "y.bzna", {}, {.stills = {.hevc = kFine.stills.hevc}});
+  const auto old = open_container(directory / "x.bzna", {.track = "bzna_input"});
+  const auto inputs = open_container(directory / "y.bzna", {.track = "bzna_input"});
+  const auto thumbs = open_container(directory / "y.bzna");
+  for (const auto& [i, size] : {std::pair<uint64_t, Size>(0, {39, 512}), {1, {60, 80}}}) {
+    Sample a, b;
+    std::vector<std::byte> old_bytes, new_bytes;
+    read_sample(*old, i, old_bytes, a);
+    read_sample(*inputs, i, new_bytes, b);
+    EXPECT_EQ(as_text(a.fields[0].bytes), as_text(b.fields[0].bytes));
+    Size found;
+    decoded(*thumbs, i, &found);
+    EXPECT_EQ(found, size);
+    EXPECT_EQ(inputs->extent(i).offset == thumbs->extent(i).offset, i == 1);  // the same data
+  }
+}
+
 // The numbers of each image in a report, by its path: width, height, source_bytes, bytes, psnr and
 // ssim.
 std::map<std::string, std::vector<double>> measured_in(const std::string& csv) {

@@ -46,11 +46,11 @@ bool is_hevc(const mp4::Still& still) {
 
 // Sets the stills of `record` to those of an MP4 file. Returns: whether it has stills that a
 // `.bzna` file can store.
-bool keep_stills(Bytes file, const mp4::NestedFile& nested, bool thumb, mp4::NewRecord& record) {
+bool keep_stills(Bytes file, const mp4::NestedFile& nested, mp4::NewRecord& record) {
   if (!nested.input || !is_hevc(*nested.input)) return false;
   if (nested.thumb && !is_hevc(*nested.thumb)) return false;
   record.input = *kept(file, nested.input);
-  if (thumb) record.thumb = kept(file, nested.thumb);
+  record.thumb = kept(file, nested.thumb);
   return true;
 }
 
@@ -75,49 +75,49 @@ Size thumbnail_of(Size image) {
 std::optional<MeasuredStill> StillMaker::make(const SourceImage& image, uint64_t place,
                                               std::vector<std::byte>& payload) {
   mp4::NewRecord record{.label = label_of(image), .name = image.name};
-  std::optional<MeasuredStill> measured;
   const Bytes file = image.encoded.bytes;
-  const bool may_keep = steps_.keep == ImageSteps::Keep::kAll && image.encoded.codec == nullptr &&
-                        announces(kMp4Format, file);
-  if (may_keep) {
-    const mp4::NestedFile nested = mp4::read_nested_file(file, "", 0);
-    const bool keeps_stills = keep_stills(file, nested, steps_.stills.thumb, record);
-    if (keeps_stills) pipeline_.prepare(image.encoded, place);  // only checks it, as for any image
-    if (!keeps_stills) measured = encode(image, place, record);
-    if (record.name.empty()) record.name = nested.name;
-    const bool keeps_all =
-        keeps_stills && mp4::can_be_record(file) &&
-        nested.label.value_or(mp4::kNoLabel) == record.label.value_or(mp4::kNoLabel) &&
-        nested.name == record.name && nested.thumb.has_value() == record.thumb.has_value();
-    if (keeps_all) {
-      payload.assign(file.begin(), file.end());
-      return std::nullopt;
-    }
+  const bool is_nested = steps_.keep == ImageSteps::Keep::kAll && image.encoded.codec == nullptr &&
+                         announces(kMp4Format, file);
+  const mp4::NestedFile nested = is_nested ? mp4::read_nested_file(file, "", 0) : mp4::NestedFile{};
+  if (record.name.empty()) record.name = nested.name;
+  std::optional<MeasuredStill> result;
+  ConstImageView pixels{};
+  const bool keeps_stills = keep_stills(file, nested, record);
+  if (keeps_stills) {
+    pipeline_.prepare(image.encoded, place);  // only checks it, as for any image
   } else {
-    measured = encode(image, place, record);
+    pixels = pipeline_.pixels(image.encoded, place);
+    record.input = encode_still(pixels, input_);
+    if (steps_.measure) {
+      result = measured(pixels, record.input);
+      result->source_bytes = file.size();
+    }
   }
-  mp4::write_nested_file(record, payload);
-  return measured;
+  if (!steps_.stills.thumb) record.thumb.reset();
+  if (steps_.stills.thumb && !record.thumb) {
+    record.thumb = thumbnail(record.input, [&] {
+      return pixels.data == nullptr ? pipeline_.pixels(image.encoded, place) : pixels;
+    });
+  }
+  const bool keeps_all =
+      keeps_stills && mp4::can_be_record(file) &&
+      nested.label.value_or(mp4::kNoLabel) == record.label.value_or(mp4::kNoLabel) &&
+      nested.name == record.name && nested.thumb.has_value() == record.thumb.has_value();
+  if (keeps_all) {
+    payload.assign(file.begin(), file.end());
+  } else {
+    mp4::write_nested_file(record, payload);
+  }
+  return result;
 }
 
-std::optional<MeasuredStill> StillMaker::encode(const SourceImage& image, uint64_t place,
-                                                mp4::NewRecord& record) {
-  const ConstImageView pixels = pipeline_.pixels(image.encoded, place);
-  record.input = encode_still(pixels, input_);
-  std::optional<MeasuredStill> result;
-  if (steps_.measure) {
-    result = measured(pixels, record.input);
-    result->source_bytes = image.encoded.bytes.size();
-  }
-  if (!steps_.stills.thumb) return result;
-  const Size size = thumbnail_of(pixels.size());
-  if (size == pixels.size()) {
-    record.thumb = record.input;
-    return result;
-  }
+mp4::NewStill StillMaker::thumbnail(const mp4::NewStill& image,
+                                    const std::function<ConstImageView()>& pixels) {
+  const Size whole = image.visible == Size{} ? image.coded : image.visible;
+  const Size size = thumbnail_of(whole);
+  if (size == whole) return image;
   const Transforms shrink{Resize{.size = size}};
-  record.thumb = encode_still(shrinker_.run(shrink, pixels, Philox(0, 0, 0)), thumb_);
-  return result;
+  return encode_still(shrinker_.run(shrink, pixels(), Philox(0, 0, 0)), thumb_);
 }
 
 mp4::NewStill StillMaker::encode_still(ConstImageView image, HevcStill& still) {

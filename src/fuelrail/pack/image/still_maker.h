@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -37,16 +38,17 @@ class StillMaker final : public RecordMaker {
   explicit StillMaker(const ImageSteps& steps) : steps_(steps), pipeline_(steps) {}
 
   // Requires: the image is encoded (SourceImage::encoded). One that is such an MP4 file already
-  // keeps its stills, if ImageSteps::keep is kAll; it is not measured. Errors besides those of
-  // RecordMaker::make: those of HevcEncoder; if ImageSteps::measure is set, those of decoding the
-  // still.
+  // keeps its stills, if ImageSteps::keep is kAll, and gets a thumbnail if it has none; it is not
+  // measured. Errors besides those of RecordMaker::make: those of HevcEncoder; if
+  // ImageSteps::measure is set, those of decoding the still.
   std::optional<MeasuredStill> make(const SourceImage& image, uint64_t place,
                                     std::vector<std::byte>& payload) override;
   bool has_encoded() const override { return encoder_ != nullptr; }
 
  private:
-  std::optional<MeasuredStill> encode(const SourceImage& image, uint64_t place,
-                                      mp4::NewRecord& record);
+  // `pixels`: returns those of the image; called only if its still is too large for a thumbnail.
+  mp4::NewStill thumbnail(const mp4::NewStill& image,
+                          const std::function<ConstImageView()>& pixels);
   mp4::NewStill encode_still(ConstImageView image, HevcStill& still);
   MeasuredStill measured(ConstImageView image, const mp4::NewStill& still);
 
