@@ -7,7 +7,6 @@
 
 #include "fuelrail/base/cpu.h"
 #include "fuelrail/base/error.h"
-#include "fuelrail/base/hevc_library.h"
 #include "fuelrail/base/json.h"
 #include "fuelrail/container/formats.h"
 #include "fuelrail/storage/file_system.h"
@@ -22,10 +21,6 @@ void write_report(const std::string& uri, const std::vector<PackFailure>& failur
     sink->write(as_bytes(line.text() + "\n"));
   }
   sink->commit();
-}
-
-std::string encoder_of(RecordContent content) {
-  return content == RecordContent::kNestedFile ? describe_hevc_library() : "";
 }
 
 PackedImage next_image(OrderedWork<PackedImage>& images, ProgressReporter& progress) {
@@ -62,8 +57,7 @@ PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
   }
   // A job that fails immediately must not delete files from which another job may still resume.
   journal_ = std::make_unique<PackJournal>(lock, job, options.resume || left_out().too_many(),
-                                           std::chrono::milliseconds(options.journal_interval_ms),
-                                           encoder_of(content_));
+                                           std::chrono::milliseconds(options.journal_interval_ms));
 }
 
 PackResult PackJob::run() {
@@ -284,7 +278,6 @@ void PackJob::compare_image(Planned& planned, PackedImage packed, MadeAlready& t
   JournalItem item;
   if (packed.failure.empty()) {
     item = {static_cast<uint32_t>(there.take(packed, path)), packed.crc};
-    if (packed.may_be_encoded) journal_->add_encoder();
     add_to_report(planned, packed);
     add_to_split(planned, planned.plan.images[planned.taken], there.records() - 1);
   } else {
@@ -304,7 +297,6 @@ bool PackJob::write_image(Planned& planned, PackedImage packed) {
     const uint64_t before = planned.part->bytes();
     planned.part->append_image(packed.payload, packed.crc, packed.id);
     add_to_split(planned, planned.plan.images[planned.taken], planned.part->records() - 1);
-    if (packed.may_be_encoded) journal_->add_encoder();
     journal_->add_record(planned.part->bytes() - before, packed.crc);
     add_to_report(planned, packed);
   } else {

@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "fuelrail/base/hevc_library.h"
 #include "fuelrail/container/bzna/outer_file.h"
 #include "fuelrail/container/files/csv_rows.h"
 #include "fuelrail/container/open.h"
@@ -32,7 +31,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 TEST(StillMaker, frames_are_rounded_up_and_thumbnails_down) {
   EXPECT_EQ(frame_for({535, 600}), (Size{1024, 1024}));
@@ -85,18 +83,6 @@ TEST_F(NestedImages, leave_nothing_if_the_report_cannot_be_written) {
   EXPECT_THROW(pack(photos(), out("x.bzna"), {.quality_report = out("no/q.md"), .resume = true}),
                NotFoundError);
   EXPECT_THAT(names_in(out()), IsEmpty());
-}
-
-// Packs, and stops after the last image. Returns the journal that is left.
-std::string journal_of(const std::string& source, const std::string& output, PackOptions options) {
-  options.resume = true;
-  options.job.progress = [](const PackProgress& now) { return now.done < now.total; };
-  EXPECT_THROW(pack(source, output, options), StateError);
-  return file_contents(output + ".journal.partial");
-}
-
-TEST_F(NestedImages, that_are_not_encoded_do_not_bind_the_job_to_an_encoder) {
-  EXPECT_THAT(journal_of(photos(), out("x.bzna"), {}), Not(HasSubstr(describe_hevc_library())));
 }
 
 TEST_F(NestedImages, get_the_label_and_the_name_of_their_source) {
@@ -567,11 +553,6 @@ class ReportedStills : public EncodedStills {
   const std::string source_ = directory_ / "photos";
   const std::string photos_ = source_ + "/a";
 };
-
-TEST_F(ReportedStills, bind_the_job_to_their_encoder) {
-  EXPECT_THAT(journal_of(source_, directory_ / "x.bzna", options("q")),
-              HasSubstr(describe_hevc_library()));
-}
 
 TEST_F(ReportedStills, are_compared_with_the_pixels_that_were_encoded) {
   PackOptions plain = options("q");

@@ -8,6 +8,7 @@
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/hevc_library.h"
 #include "fuelrail/container/class_names.h"
 #include "fuelrail/container/formats.h"
 #include "fuelrail/container/subset.h"
@@ -117,8 +118,9 @@ std::string describe_job(const PackSource& source, const std::vector<PlannedPart
       static_cast<int>(steps.rule), static_cast<int>(steps.encoding), steps.quality.value_or(-1),
       steps.seed);
   if (format_for(FormatWork::kWrite, plan.front().uri).content == RecordContent::kNestedFile) {
-    text += fmt::format("crf {} preset {} chroma {} thumb {}\n", steps.stills.hevc.crf,
-                        steps.stills.hevc.preset, steps.stills.hevc.chroma, steps.stills.thumb);
+    text += fmt::format("crf {} preset {} chroma {} thumb {} by {}\n", steps.stills.hevc.crf,
+                        steps.stills.hevc.preset, steps.stills.hevc.chroma, steps.stills.thumb,
+                        describe_hevc_library());
   }
   text += fmt::format("stages {} {}\n", steps.stages.size(), steps.stages_name);
   text += fmt::format("first label {}\n", options.first_label_only);

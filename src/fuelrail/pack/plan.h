@@ -26,8 +26,8 @@ std::vector<std::string> output_uris(const std::string& output, const PackOption
 std::vector<PlannedPart> plan_parts(uint64_t images, const std::string& output,
                                     const PackOptions& options);
 
-// Describes everything that the result depends on, except the images' bytes and the encoder of
-// H.265 stills: from the same images, two jobs with equal descriptions make equal files.
+// Describes everything that the result depends on, except the images' bytes: from the same images,
+// two jobs with equal descriptions make equal files.
 std::string describe_job(const PackSource& source, const std::vector<PlannedPart>& plan,
                          const PackOptions& options);
 

@@ -28,7 +28,6 @@ PackedImage ImageReader::read(uint64_t i) {
       image_.labels.erase(image_.labels.begin() + 1, image_.labels.end());
     }
     packed.measured = maker_->make(image_, i, packed.payload);
-    packed.may_be_encoded = maker_->has_encoded();
     packed.id = image_.id;
     packed.crc = crc32(packed.payload);
     return packed;

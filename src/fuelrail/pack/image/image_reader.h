@@ -18,7 +18,6 @@ struct PackedImage {
   uint64_t id = 0;
   std::vector<std::byte> payload;
   uint32_t crc = 0;
-  bool may_be_encoded = false;              // as a still: RecordMaker::has_encoded
   std::optional<MeasuredStill> measured{};  // as RecordMaker::make returns it
   std::string failure;                      // the reason for a missing payload; empty on success
 };

@@ -27,9 +27,6 @@ class RecordMaker {
   // and for labels that the format cannot store.
   virtual std::optional<MeasuredStill> make(const SourceImage& image, uint64_t place,
                                             std::vector<std::byte>& payload) = 0;
-
-  // Whether this image or an earlier one was encoded as an H.265 still.
-  virtual bool has_encoded() const { return false; }
 };
 
 // Requires: check(steps) has passed. Lifetime: `steps` outlives the maker.

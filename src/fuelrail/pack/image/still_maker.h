@@ -43,7 +43,6 @@ class StillMaker final : public RecordMaker {
   // ImageSteps::measure is set, those of decoding the still.
   std::optional<MeasuredStill> make(const SourceImage& image, uint64_t place,
                                     std::vector<std::byte>& payload) override;
-  bool has_encoded() const override { return encoder_ != nullptr; }
 
  private:
   // `pixels`: returns those of the image; called only if its still is too large for a thumbnail.

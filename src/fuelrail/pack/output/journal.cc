@@ -1,7 +1,6 @@
 #include "fuelrail/pack/output/journal.h"
 
 #include <string_view>
-#include <utility>
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/endian.h"
@@ -15,13 +14,7 @@ constexpr std::string_view kJournalMagic = "frpackj1";
 constexpr size_t kBlockHeadBytes = 8;
 constexpr size_t kBlockBytes = size_t{64} << 10;
 
-enum class EntryKind : uint8_t {
-  kRecord = 1,
-  kLeftOut = 2,
-  kCompleted = 3,
-  kKeep = 4,
-  kEncoder = 5
-};
+enum class EntryKind : uint8_t { kRecord = 1, kLeftOut = 2, kCompleted = 3, kKeep = 4 };
 
 template <typename T>
 void put(std::vector<std::byte>& out, T value) {
@@ -113,10 +106,6 @@ bool take_entry(Cursor& cursor, JournalContents& contents) {
       keep_first(contents, items);
       return true;
     }
-    case EntryKind::kEncoder: {
-      contents.encoder = as_text(cursor.take_bytes(cursor.take<uint32_t>()));
-      return !cursor.failed();
-    }
   }
   return false;
 }
@@ -181,12 +170,11 @@ bool PackJournal::is_left(const std::string& output) {
 }
 
 PackJournal::PackJournal(const std::string& output, const std::string& job, bool leave,
-                         std::chrono::milliseconds interval, std::string encoder)
+                         std::chrono::milliseconds interval)
     : output_(output),
       job_(job),
       leave_(leave),
       interval_(interval),
-      encoder_(std::move(encoder)),
       sink_(open_journal(output, leave)),
       flushed_(std::chrono::steady_clock::now()) {
   if (!sink_->is_first_writer()) {
@@ -200,10 +188,6 @@ PackJournal::PackJournal(const std::string& output, const std::string& job, bool
     std::vector<std::byte> journal(sink_->position());
     as_of_output(output_, [&] { sink_->read_back(0, journal); });
     left_ = parse_journal(journal, job_);
-    if (left_ && !left_->encoder.empty()) {
-      if (left_->encoder != encoder_) left_.reset();
-      if (left_) encoder_.clear();
-    }
     is_foreign_ = !left_;
   } else {
     begin_anew();
@@ -257,14 +241,6 @@ void PackJournal::add_completed(uint32_t part, const FileIdentity& identity) {
   put(entries_, identity.size_bytes);
   put(entries_, identity.first_crc);
   put(entries_, identity.last_crc);
-}
-
-void PackJournal::add_encoder() {
-  if (encoder_.empty()) return;
-  put_kind(entries_, EntryKind::kEncoder);
-  put(entries_, static_cast<uint32_t>(encoder_.size()));
-  put_text(entries_, encoder_);
-  encoder_.clear();
 }
 
 bool PackJournal::due() const {

@@ -12,7 +12,6 @@
 //   2 a skipped image: length u32, the reason
 //   3 a complete part: its number u32, its file's size u64, first and last CRC u32 (sidecar.h)
 //   4 only the first N of the items so far are valid: N u64
-//   5 the encoder of H.265 stills among the items: length u32, its description
 // The entries of kinds 1 and 2 are the items, in the job's order. The blocks before the first
 // truncated or damaged block are used, and the rest is ignored: a kill may leave such a block.
 #pragma once
@@ -40,7 +39,6 @@ struct JournalContents {
   std::vector<JournalItem> items;
   std::map<uint64_t, std::string> reasons;     // of skipped images, by item
   std::map<uint32_t, FileIdentity> completed;  // by part
-  std::string encoder;                         // empty: no still was encoded
   uint64_t valid_bytes = 0;                    // number of usable bytes at the start of the journal
 };
 
@@ -54,11 +52,10 @@ class PackJournal {
   // Starts an empty journal, which replaces an existing one. `leave`: instead, continue the
   // existing journal; keep the file if this object is destroyed before `finish`; and leave a
   // different job's journal unchanged until `begin_anew`. `job`: the job's description (plan.h).
-  // `interval`: see `due`. `encoder`: that of this run; a journal with images of another is that of
-  // a different job. Errors: those of FileSystem::create; IoError while another object holds
+  // `interval`: see `due`. Errors: those of FileSystem::create; IoError while another object holds
   // the journal. Errors of all methods name the output, not the journal.
   PackJournal(const std::string& output, const std::string& job, bool leave,
-              std::chrono::milliseconds interval, std::string encoder = {});
+              std::chrono::milliseconds interval);
   ~PackJournal();
   PackJournal& operator=(PackJournal&&) = delete;
 
@@ -85,7 +82,6 @@ class PackJournal {
   void add_record(uint64_t framed_bytes, uint32_t crc);
   void add_left_out(const std::string& reason);
   void add_completed(uint32_t part, const FileIdentity& identity);
-  void add_encoder();  // this run's; call before an encoded still is added
   bool due() const;
   void flush();
 
@@ -97,7 +93,6 @@ class PackJournal {
   std::string job_;
   bool leave_;
   std::chrono::milliseconds interval_;
-  std::string encoder_;  // empty: none, or the journal has it
   std::unique_ptr<Sink> sink_;
   std::optional<JournalContents> left_;
   bool is_foreign_ = false;

@@ -157,27 +157,6 @@ TEST_F(Journal, a_second_one_of_the_same_output_is_refused) {
       0u);
 }
 
-TEST_F(Journal, of_another_encoder_is_foreign_once_a_still_was_encoded) {
-  const auto open_with = [&](const std::string& encoder) {
-    return std::make_unique<PackJournal>(output(), "job", true, std::chrono::milliseconds(0),
-                                         encoder);
-  };
-  open_with("none")->add_record(1, 1);
-  auto journal = open_with("x265 3.5");
-  ASSERT_TRUE(journal->left());
-  for (const uint32_t crc : {2u, 3u}) {
-    journal->add_encoder();
-    journal->add_record(1, crc);
-  }
-  journal.reset();
-  journal = open_with("x265 3.5");
-  ASSERT_TRUE(journal->left());
-  EXPECT_EQ(journal->left()->items.size(), 3u);
-  journal.reset();
-  journal = open_with("x265 4.0");
-  EXPECT_TRUE(journal->is_foreign());
-}
-
 TEST_F(Journal, a_finished_one_goes) {
   const auto journal = open();
   journal->add_record(1, 1);
