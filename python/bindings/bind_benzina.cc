@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "bindings.h"
@@ -163,7 +164,10 @@ void bind_benzina(nb::module_& module) {
       .def_static("constant", constant, nb::arg("numbers"))
       .def_static("similarity", similarity, nb::arg("scale"), nb::arg("ratio").none(),
                   nb::arg("degrees"), nb::arg("translate"), nb::arg("flip_h"), nb::arg("flip_v"),
-                  nb::arg("resize"), nb::arg("keep_ratio"), nb::arg("random_crop"));
+                  nb::arg("resize"), nb::arg("keep_ratio"), nb::arg("random_crop"))
+      .def_prop_ro("is_constant", [](const BenzinaWarp& self) {
+        return std::holds_alternative<benzina::Homography>(self.warp);
+      });
   module.def("benzina_affine_matrix", affine_matrix, nb::arg("in_shape"), nb::arg("out_shape"),
              nb::arg("crop").none(), nb::arg("degrees"), nb::arg("translate"), nb::arg("flip_h"),
              nb::arg("flip_v"), nb::arg("resize"), nb::arg("keep_ratio"),

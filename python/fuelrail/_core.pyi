@@ -543,6 +543,9 @@ class BenzinaWarp:
     @staticmethod
     def similarity(scale: Sequence[float], ratio: Sequence[float] | None, degrees: Sequence[float], translate: Sequence[float], flip_h: float, flip_v: float, resize: bool, keep_ratio: bool, random_crop: bool) -> BenzinaWarp: ...
 
+    @property
+    def is_constant(self) -> bool: ...
+
 def benzina_affine_matrix(in_shape: Sequence[int], out_shape: Sequence[int], crop: Sequence[float] | None, degrees: float, translate: Sequence[float], flip_h: bool, flip_v: bool, resize: bool, keep_ratio: bool) -> list[float]:
     """Returns the nine numbers of the matrix of compute_affine_matrix."""
 

@@ -29,7 +29,7 @@ def training(**changed: Any) -> RowTransforms:
 def drawn(transforms: RowTransforms, seed: int = 1234) -> tuple[np.ndarray, Any]:
     """A batch's parameters, and the state of the random numbers after them."""
     rng = np.random.RandomState(seed)
-    rows = transforms.draw(range(1000, 1000 + len(SIZES)), SIZES, SHAPE, rng)
+    rows = transforms.draw(range(1000, 1000 + len(SIZES)), lambda _: SIZES, SHAPE, rng)
     return rows, rng.get_state()
 
 
@@ -79,6 +79,18 @@ def test_numbers_that_are_not_square_are_warped_right() -> None:
     np.testing.assert_allclose(rows[:, 4], SIZES[:, 1] / 96, rtol=1e-6)
 
 
+def test_sizes_are_only_asked_for_if_a_transform_may_need_them() -> None:
+    def no_sizes(_: Any) -> Any:
+        raise AssertionError("the sizes were asked for")
+
+    constant = ops.Compose([ops.ConstantWarpTransform(), ops.ConstantWarpTransform()])
+    rng = np.random.RandomState(0)
+    assert training(warp=constant).draw(range(3), no_sizes, SHAPE, rng).shape == (3, 19)
+    for changed in ({}, {"bias": OwnBias(), "warp": constant}):
+        with pytest.raises(AssertionError, match="asked for"):
+            training(**changed).draw(range(3), no_sizes, SHAPE, rng)
+
+
 def test_derived_classes_with_their_own_call_are_called() -> None:
     class Halved(ops.ConstantNormTransform):
         def __call__(self, *arguments: Any) -> tuple[float, ...]:
@@ -122,9 +134,14 @@ def test_a_batch_may_be_empty() -> None:
     for bias in (OwnBias(), ops.ConstantBiasTransform()):
         transforms = training(bias=bias)
         rng = np.random.RandomState(0)
-        assert transforms.draw([], np.empty((0, 2), np.int64), SHAPE, rng).shape == (0, 19)
+        assert transforms.draw([], lambda _: np.empty((0, 2), np.int64), SHAPE, rng).shape == (
+            0,
+            19,
+        )
 
 
 def test_an_image_without_pixels_is_rejected() -> None:
     with pytest.raises(fr.InvalidArgumentError, match="`in_shape` is out of range"):
-        training().draw([0, 1], [(4, 4), (4, 0)], SHAPE, np.random.RandomState(0))
+        training().draw(
+            [0, 1], lambda _: np.array([(4, 4), (4, 0)]), SHAPE, np.random.RandomState(0)
+        )

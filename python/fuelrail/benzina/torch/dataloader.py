@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -177,6 +177,10 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         """
         return _Batches(self, np.random.RandomState(self._random.randint(2**32)))
 
+    def _sizes(self, records: Sequence[int]) -> npt.NDArray[np.int64]:
+        array = np.array(records, np.uint64)
+        return np.asarray(_core.benzina_image_sizes(self._data.container, array))
+
     def _core(self) -> _core.Loader:
         values = {name: value for name, value in self._options.items() if value is not None}
         return _core.Loader.stills(
@@ -270,8 +274,7 @@ class _Batches:
         count = len(loader._data)
         records = [_index(index, count) for index in indices]
         array = np.array(records, np.uint64)
-        sizes = np.asarray(_core.benzina_image_sizes(loader._data.container, array))
-        rows = self._transforms.draw(records, sizes, loader.shape, self._random)
+        rows = self._transforms.draw(records, loader._sizes, loader.shape, self._random)
         pulled = _Pulled(records, self._targets(array))
         if len(records) > self._rows:
             self._rows = max(len(records), 2 * self._rows if self._rows > 1 else 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,16 +34,17 @@ class RowTransforms:
     def draw(
         self,
         indices: Sequence[int],
-        sizes: Sequence[tuple[int, int]] | npt.NDArray[np.int64],
+        sizes: Callable[[Sequence[int]], npt.NDArray[np.int64]],
         shape: tuple[int, int],
         rng: np.random.RandomState,
     ) -> npt.NDArray[np.float32]:
         """Returns the parameters of a batch, an array of shape (samples, 19): warp (9), color (1),
         bias (3), norm (3) and the color out of bounds (3).
 
-        indices: the index of each sample. sizes: the (width, height) of each image, as an array of
-        shape (samples, 2). shape: the (height, width) of the results. Transforms get it as (width,
-        height).
+        indices: the index of each sample. sizes: a function that takes `indices` and returns the
+        (width, height) of each image, as an array of shape (samples, 2). It is called if a
+        transform may need them. shape: the (height, width) of the results. Transforms get it as
+        (width, height).
 
         If all transforms are built in, the C++ core draws the whole batch. Otherwise, each
         transform is called for each sample. The numbers are the same either way.
@@ -51,8 +52,9 @@ class RowTransforms:
         output = (shape[1], shape[0])
         warps, constants = ops.native_warps(self.warp), self._constants()
         if warps is None or constants is None:
-            return self._called(indices, sizes, output, rng)
-        array = np.ascontiguousarray(sizes, np.int64).reshape(-1, 2)
+            return self._called(indices, sizes(indices), output, rng)
+        constant = all(warp.is_constant for warp in warps)
+        array = np.ones((len(indices), 2), np.int64) if constant else sizes(indices)
         rows = drawing(
             rng,
             lambda key, at: _core.benzina_draw_rows(warps, constants, array, output, key, at),
@@ -71,7 +73,7 @@ class RowTransforms:
     def _called(
         self,
         indices: Sequence[int],
-        sizes: Sequence[tuple[int, int]] | npt.NDArray[np.int64],
+        sizes: npt.NDArray[np.int64],
         output: tuple[int, int],
         rng: np.random.RandomState,
     ) -> npt.NDArray[np.float32]:
