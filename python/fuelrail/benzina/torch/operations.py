@@ -186,13 +186,10 @@ class ConstantColorTransform(ColorTransform):
     """
 
     def __init__(self, index: int | Iterable[int] | None = 0) -> None:
-        given = listed(0 if index is None else index)
-        if isinstance(given, Iterable) and not isinstance(given, (str, bytes)):
-            given, *others = [*given] or [None]
-        else:
-            others = []
-        number = integer(given)
-        if number is None or others:
+        given: Any = listed(0 if index is None else index)
+        items = given if isinstance(given, (list, tuple)) else [given]
+        number = integer(items[0]) if len(items) == 1 else None
+        if number is None:
             raise ArgumentTypeError(
                 "the index of the color matrix has the wrong type",
                 expected="an integer",
@@ -267,13 +264,7 @@ class SimilarityTransform(WarpTransform):
             )
         ]
 
-    def __call__(
-        self,
-        index: int,
-        in_shape: Sequence[int],
-        out_shape: Sequence[int],
-        rng: np.random.RandomState,
-    ) -> tuple[float, ...]:
+    def __call__(self, index: Any, in_shape: Any, out_shape: Any, rng: Any) -> tuple[float, ...]:
         return _drawn(self._native(), in_shape, out_shape, rng)
 
 
@@ -335,13 +326,7 @@ class Compose(WarpTransform):
             return None
         return [warp for warps in lists for warp in warps or ()]
 
-    def __call__(
-        self,
-        index: int,
-        in_shape: Sequence[int],
-        out_shape: Sequence[int],
-        rng: np.random.RandomState,
-    ) -> tuple[float, ...]:
+    def __call__(self, index: Any, in_shape: Any, out_shape: Any, rng: Any) -> tuple[float, ...]:
         warps = self._native()
         if warps is not None:
             return _drawn(warps, in_shape, out_shape, rng)

@@ -13,12 +13,12 @@ from fuelrail import _core
 from fuelrail.benzina.torch import operations as ops
 from fuelrail.benzina.torch.numpy_random import drawing
 
-_CONSTANTS: dict[type, str] = {
-    ops.ConstantColorTransform: "index",
-    ops.ConstantBiasTransform: "bias",
-    ops.ConstantNormTransform: "norm",
-    ops.ConstantOOBTransform: "oob",
-}
+_CONSTANT_CALLS = [
+    ops.ConstantColorTransform.__call__,
+    ops.ConstantBiasTransform.__call__,
+    ops.ConstantNormTransform.__call__,
+    ops.ConstantOOBTransform.__call__,
+]
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,9 @@ class RowTransforms:
     def _constants(self) -> list[float] | None:
         numbers: list[float] = []
         for transform in (self.color, self.bias, self.norm, self.oob):
-            kinds = [kind for kind in _CONSTANTS if type(transform).__call__ is kind.__call__]
-            if not kinds:
+            if type(transform).__call__ not in _CONSTANT_CALLS:
                 return None
-            numbers += getattr(transform, _CONSTANTS[kinds[0]])
+            numbers += transform(None, None, None, None)
         return numbers
 
     def _called(
