@@ -374,7 +374,7 @@ void bind_loader(nb::module_& module) {
   bind_order(module);
   bind_options(module);
   bind_stats(module);
-  nb::class_<LoaderHandle>(module, "Loader")
+  nb::class_<LoaderHandle>(module, "Loader", nb::is_weak_referenceable())
       .def("__init__", make_loader, nb::arg("data"), nb::arg("values"), nb::arg("shuffle"),
            nb::arg("weights").none(), nb::arg("fed"), nb::arg("rank"), nb::arg("world_size"),
            nb::arg("transforms"), nb::arg("fields") = ImageOptions{}.fields)

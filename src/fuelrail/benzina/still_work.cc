@@ -64,7 +64,8 @@ class StillWorker final : public Worker {
 
 void FedRows::add(uint64_t position, std::vector<StillParameters> rows) {
   const Lock lock(mutex_);
-  batches_.insert_or_assign(position, std::move(rows));
+  batches_.erase(batches_.lower_bound(position), batches_.end());
+  batches_.emplace(position, std::move(rows));
 }
 
 void FedRows::remove_before(uint64_t position) {

@@ -20,7 +20,8 @@ namespace fuelrail::benzina {
 // batches adds those of each batch before it feeds the batch; workers read them. Threads: any.
 class FedRows {
  public:
-  // Adds the parameters of a batch whose first sample has this position.
+  // Adds the parameters of a batch whose first sample has this position. Batches are added in
+  // order; those that an abandoned epoch has added from this position on are removed.
   void add(uint64_t position, std::vector<StillParameters> rows);
 
   // Removes the batches before this position.

@@ -33,6 +33,15 @@ TEST(FedRows, are_found_by_position_until_they_are_removed) {
   EXPECT_EQ(rows.at(3).color, 13);
 }
 
+TEST(FedRows, of_an_abandoned_epoch_are_removed_by_those_of_the_next_one) {
+  FedRows rows;
+  rows.add(0, {row(1), row(2)});
+  rows.add(2, {row(3), row(4)});
+  rows.add(0, {row(10), row(11), row(12)});
+  EXPECT_EQ(rows.at(2).color, 12);
+  EXPECT_THROW(rows.at(3), StateError);
+}
+
 TEST(ImageSizes, come_from_the_sidecar_or_from_the_records) {
   const bzna::MadeRecord record;
   for (const bool with_sidecar : {true, false}) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import pickle
 import shutil
 import warnings
 from typing import Any
@@ -194,6 +195,140 @@ def test_a_damaged_sample_raises_in_place_of_its_batch(
     )
 
 
+class Failing(ops.WarpTransform):
+    """Fails for one sample."""
+
+    def __call__(self, index: Any, *_: Any) -> Any:
+        if index == 9:
+            raise KeyError("sample 9")
+        return IDENTITY
+
+
+def without_record_9(path: pathlib.Path, to: pathlib.Path) -> pathlib.Path:
+    """A copy without a sidecar, in which nothing of record 9 can be read."""
+    shutil.copy(path, to)
+    place = fr.open(to)[9].place
+    with to.open("r+b") as file:
+        file.seek(place.offset)
+        file.write(b"\0" * 4000)
+    return to
+
+
+def test_what_cannot_be_prepared_raises_in_place_of_its_batch(
+    path: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    def collate(targets: list[Any]) -> Any:
+        if len(targets) == 3:
+            raise KeyError("3 targets")
+        return (len(targets),)
+
+    whole = batches(dataset(path), batch_size=4)
+    good: dict[str, Any] = {"batch_size": 4}
+    cases: list[tuple[pathlib.Path, dict[str, Any], Any, str]] = [
+        (path, {**good, "warp_transform": Failing()}, KeyError, "sample 9"),
+        (path, {**good, "sampler": [*range(9), 62, *range(10, 62)]}, fr.OutOfRangeError, "62"),
+        (
+            without_record_9(path, tmp_path / "x.bzna"),
+            {**good, "warp_transform": ops.SimilarityTransform()},
+            fr.DecodeError,
+            "record 9",
+        ),
+        (path, {"batch_sampler": [[1], [2], [3, 4, 5], [6]], "collate_fn": collate}, KeyError, "3"),
+    ]
+    for of, options, error, text in cases:
+        iterator = iter(bz.DataLoader(dataset(of), 32, device="cpu", **options))
+        first, second = next(iterator), next(iterator)
+        with pytest.raises(error, match=text):
+            next(iterator)
+        rest = list(iterator)
+        assert len(rest) == len(options.get("batch_sampler", whole)) - 3
+        if "sampler" in options:
+            assert same([first, second, *rest], [*whole[:2], *whole[3:]])
+
+
+def test_an_error_of_the_sampler_ends_the_epoch_after_the_batches_before_it(
+    path: pathlib.Path,
+) -> None:
+    class Sampler:
+        epochs = 0
+
+        def __iter__(self) -> Any:
+            self.epochs += 1
+            yield from range(10)
+            if self.epochs == 1:
+                raise KeyError("no more")
+
+    loader = bz.DataLoader(dataset(path), 8, batch_size=4, device="cpu", sampler=Sampler())
+    iterator = iter(loader)
+    assert [len(next(iterator)[0]) for _ in range(2)] == [4, 4]
+    with pytest.raises(KeyError, match="no more"):
+        next(iterator)
+    assert next(iterator, None) is None
+    assert [len(images) for images, _ in loader] == [4, 4, 2]
+
+
+def test_iterators_of_a_loader_are_independent(path: pathlib.Path) -> None:
+    def loader() -> bz.DataLoader:
+        warp = ops.RandomResizedCrop()
+        return bz.DataLoader(
+            dataset(path), 16, batch_size=9, seed=4, device="cpu", warp_transform=warp
+        )
+
+    one, other = loader(), loader()
+    pairs = list(zip(one, one, strict=True))
+    assert same([a for a, _ in pairs], list(other))
+    assert same([b for _, b in pairs], list(other))
+    assert same(list(one), list(other))
+
+
+def test_an_epoch_leaves_its_threads_to_the_next_and_nothing_else(path: pathlib.Path) -> None:
+    class Batches:
+        """Epochs with batches of different sizes."""
+
+        def __init__(self, *sizes: int) -> None:
+            self.sizes = list(sizes)
+
+        def __iter__(self) -> Any:
+            size = self.sizes.pop(0)
+            return iter([range(i, min(i + size, 62)) for i in range(0, 62, size)])
+
+    def loader(*sizes: int) -> bz.DataLoader:
+        options: dict[str, Any] = {"batch_sampler": Batches(*sizes), "seed": 4, "device": "cpu"}
+        return bz.DataLoader(dataset(path), 16, warp_transform=ops.RandomResizedCrop(), **options)
+
+    def epoch(number: int, size: int) -> list[Any]:
+        fresh = loader(*[62] * number, size)
+        for _ in range(number):
+            iter(fresh)
+        return list(fresh)
+
+    expected = epoch(1, 7), epoch(3, 1)
+    kept = loader(20, 7, 30, 1)
+    for _ in kept:
+        break
+    threads = set(os.listdir("/proc/self/task"))
+    second = list(kept)
+    iter(kept)  # an epoch without any batch
+    assert kept.batch_sampler.sizes == [1]  # type: ignore[union-attr]
+    fourth = list(kept)
+    assert set(os.listdir("/proc/self/task")) <= threads
+    assert same(second, expected[0])
+    assert same(fourth, expected[1])
+
+
+def test_a_loader_can_be_pickled_between_epochs(path: pathlib.Path) -> None:
+    loader = bz.DataLoader(
+        dataset(path),
+        16,
+        seed=4,
+        device="cpu",
+        batch_size=31,
+        warp_transform=ops.RandomResizedCrop(),
+    )
+    list(loader)
+    assert same(list(pickle.loads(pickle.dumps(loader))), list(loader))
+
+
 def test_exclusions_and_invalid_arguments_are_errors(path: pathlib.Path) -> None:
     data = dataset(path)
     for options in (
@@ -214,8 +349,6 @@ def test_exclusions_and_invalid_arguments_are_errors(path: pathlib.Path) -> None
     ):
         with pytest.raises(ValueError):  # noqa: PT011
             bz.DataLoader(data, **{"shape": 8, "device": "cpu", **options})
-    with pytest.raises(fr.InvalidArgumentError, match="-62 to 61, found 62"):
-        batches(data, sampler=[1, 62])
     with pytest.raises(fr.UnsupportedError, match="CUDA"):
         bz.DataLoader(data, 8, device="cuda")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +19,9 @@ from fuelrail.benzina.torch import operations as ops
 from fuelrail.benzina.torch.row_transforms import RowTransforms
 from fuelrail.closing import close_at_exit
 from fuelrail.delivery import NativeColumn
-from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, StateError, warn_user
-from fuelrail.options import choice_of, integer, listed, real, shown, truth, typed, whole
+from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, warn_user
+from fuelrail.fed_order import FedOrder
+from fuelrail.options import choice_of, listed, real, shown, truth, typed, whole
 from fuelrail.torch.tensors import TensorFramework
 
 __all__ = ["DataLoader"]
@@ -155,6 +157,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             "threads": None if threads is None else whole("threads", threads, least=1, bits=10),
         }
         self._random = np.random.RandomState(self.seed)
+        self._idle: deque[_core.Loader] = deque(maxlen=1)  # lent to no iterator
         self._data = fuelrail.open(self.path, track=dataset.input_label, split=dataset.split)
         if len(self._data) != len(dataset):
             raise InvalidArgumentError(
@@ -166,10 +169,13 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
     def __iter__(self) -> Any:
         """Starts an epoch, and returns an iterator over its batches. Each epoch draws other random
-        numbers. A sample that cannot be decoded raises its error in place of its batch; the next
-        call of `next` returns the next batch. Without a sidecar beside the file, records are also
-        read for their sizes, up to `multibuffering` + 1 batches ahead: an error of that reading is
-        raised early. `fuelrail index` makes the sidecar.
+        numbers. A batch with a sample that cannot be decoded, or for which a transform or
+        `collate_fn` raises an error, is replaced by this error; the next call of `next` returns the
+        next batch. An error of the sampler ends the epoch after the batches before it.
+
+        Several iterators may be used at a time. The threads of an iterator that has ended, or was
+        deleted, serve the next one. Without a sidecar beside the file, a warp that depends on the
+        sizes of images reads each record twice. `fuelrail index` makes the sidecar.
 
         Errors of `next`: DecodeError and the other errors of reading and decoding, with the path
         and the record; StallError, which is a TimeoutError, after `timeout`; what the sampler, a
@@ -177,13 +183,17 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         """
         return _Batches(self, np.random.RandomState(self._random.randint(2**32)))
 
-    def _sizes(self, records: Sequence[int]) -> npt.NDArray[np.int64]:
-        array = np.array(records, np.uint64)
-        return np.asarray(_core.benzina_image_sizes(self._data.container, array))
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_idle": deque(maxlen=1)}  # a copy starts threads of its own
 
-    def _core(self) -> _core.Loader:
+    def _lend(self) -> _core.Loader:
+        """Returns a loader of the core that no iterator uses."""
+        with contextlib.suppress(IndexError):
+            idle = self._idle.pop()
+            if idle.life() != "started in another process":
+                return idle
         values = {name: value for name, value in self._options.items() if value is not None}
-        return _core.Loader.stills(
+        core = _core.Loader.stills(
             self._data.container,
             values,
             height=self.shape[0],
@@ -191,128 +201,117 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             image_bounds=self._bounds == "image",
             antialias=self._antialias,
         )
+        close_at_exit(core, _core.Loader.stop)
+        return core
 
+    def _prepared(
+        self,
+        batches: Iterator[Any],
+        core: _core.Loader,
+        random: np.random.RandomState,
+        targets: dict[int, Any],
+    ) -> Iterator[list[int]]:
+        """Yields the records of each batch of an epoch, after their parameters were passed to the
+        core. Stores the targets of each batch, by the batch's number. If the batch has an error,
+        stores the error, and yields a batch without records in its place.
+        """
+        transforms = RowTransforms(
+            warp=self.warp_transform,
+            color=self.color_transform,
+            bias=self.bias_transform,
+            norm=self.norm_transform,
+            oob=self.oob_transform,
+        )
+        _, position = core.progress()
+        for number, indices in enumerate(batches):
+            try:
+                records = [self._data._index(index) for index in indices]
+                rows = transforms.draw(records, self._sizes, self.shape, random)
+                core.add_rows(position, rows)
+                targets[number] = self._targets(records)
+            except Exception as error:
+                records, targets[number] = [], error
+            position += len(records)
+            yield records
 
-class _Pulled(NamedTuple):
-    """A batch whose order is known, but that was not returned yet."""
+    def _sizes(self, records: Sequence[int]) -> npt.NDArray[np.int64]:
+        array = np.array(records, np.uint64)
+        return np.asarray(_core.benzina_image_sizes(self._data.container, array))
 
-    records: list[int]
-    targets: tuple[Any, ...]
+    def _targets(self, records: list[int]) -> tuple[Any, ...]:
+        dataset: Any = self.dataset
+        targets = dataset.targets
+        if targets is None:
+            return ()
+        collate = self.collate_fn or default_collate
+        collated = collate([(target,) for target in targets[records]])
+        return tuple(collated)
 
 
 class _Batches:
     """The batches of an epoch.
 
     The thread that requests a batch reads the sampler and draws the parameters of the transforms,
-    `multibuffering` + 1 batches ahead. The core's threads run no Python code.
+    `multibuffering` + 2 batches ahead. The core's threads run no Python code.
     """
 
     def __init__(self, loader: DataLoader, random: np.random.RandomState) -> None:
         self._loader = loader
-        self._random = random
-        self._transforms = RowTransforms(
-            warp=loader.warp_transform,
-            color=loader.color_transform,
-            bias=loader.bias_transform,
-            norm=loader.norm_transform,
-            oob=loader.oob_transform,
+        batches: Any = loader.batch_sampler
+        core = self._core = loader._lend()
+        self._turn = core.begin()
+        core.reserve(0)  # discards what an earlier iterator has fed
+        self._targets: dict[int, Any] = {}
+        # FedOrder iterates over the generator again for the next epoch, which ends the order.
+        self._order = FedOrder(
+            loader._prepared(iter(batches), core, random, self._targets),
+            batch_size=None,
+            drop_last=False,
+            index=loader._data._index,
+            prefetch=loader.multibuffering,
+            world_size=1,
         )
-        self._indices: Iterator[Any] | None = iter(loader.batch_sampler or ())
-        self._ahead: deque[_Pulled] = deque()
-        self._samples = 0  # in the batches that were read from the sampler
-        self._rows = 1  # the largest batch for which the core has room
-        self._native = loader._core()
-        self._turn = self._native.begin()
-        close_at_exit(self, _Batches.close)
+        self._taken: list[tuple[NativeColumn, ...]] = []  # a batch that was not returned yet
+        self._is_over = False
 
     def __iter__(self) -> _Batches:
         return self
 
     def __next__(self) -> tuple[Any, ...]:
-        while self._indices is not None and len(self._ahead) <= self._loader.multibuffering:
-            self._pull(self._indices)
-        if not self._ahead:
-            self.close()
+        if self._is_over or not (self._taken or self._take()):
             raise StopIteration
-        before = self._native.progress()
-        taken: list[tuple[NativeColumn, ...]] = []
-        try:
-            self._native.next(self._turn, taken)
-        finally:
-            for said in self._native.warnings():
-                warn_user(said)
-            # An error in place of a batch advances the progress; a timeout does not.
-            is_over = bool(taken) or self._native.progress() != before
-            batch = self._ahead.popleft() if is_over else None
-        if not taken or batch is None:
-            raise StateError("the loader is closed", remedy="Start over with `iter(loader)`")
-        (images,) = taken[0]
+        number = self._order.done(self._core) - 1
+        targets = self._targets[number]
+        if isinstance(targets, Exception):
+            self._taken.clear()
+            raise self._targets.pop(number)
+        ((images,),) = self._taken
         assert isinstance(images, _core.Array)
         framework = self._loader._framework
-        return (*framework.place([framework.column(images, True)]), *batch.targets)
+        placed = framework.place([framework.column(images, True)])
+        self._taken.clear()
+        return (*placed, *self._targets.pop(number))
+
+    def _take(self) -> bool:
+        """Requests a batch. Returns False at the end of the epoch."""
+        try:
+            is_batch = self._order.take(self._core, self._turn, self._taken)
+        finally:
+            for said in self._core.warnings():
+                warn_user(said)
+        if not is_batch:
+            self.close()
+        return is_batch
 
     def close(self) -> None:
-        """Ends the threads of the iterator."""
-        self._indices = None
-        self._native.stop()
+        """Ends the epoch. The next iterator gets the threads of this one."""
+        if not self._is_over:
+            self._is_over = True
+            self._loader._idle.append(self._core)
 
     def __del__(self) -> None:
-        if hasattr(self, "_native"):
+        if hasattr(self, "_is_over"):
             self.close()
-
-    def _pull(self, source: Iterator[Any]) -> None:
-        """Reads a batch from the sampler, and passes it to the core with its parameters."""
-        try:
-            indices = next(source, None)
-        except BaseException:
-            self._end()
-            raise
-        if indices is None:
-            self._end()
-            return
-        loader = self._loader
-        count = len(loader._data)
-        records = [_index(index, count) for index in indices]
-        array = np.array(records, np.uint64)
-        rows = self._transforms.draw(records, loader._sizes, loader.shape, self._random)
-        pulled = _Pulled(records, self._targets(array))
-        if len(records) > self._rows:
-            self._rows = max(len(records), 2 * self._rows if self._rows > 1 else 0)
-            self._native.reserve(self._rows)
-            for earlier in self._ahead:  # the core keeps their parameters
-                self._native.feed(earlier.records, False)
-        self._native.add_rows(self._samples, np.ascontiguousarray(rows))
-        self._native.feed(records, False)
-        self._ahead.append(pulled)
-        self._samples += len(records)
-
-    def _end(self) -> None:
-        self._indices = None
-        self._native.end_feed()
-
-    def _targets(self, records: npt.NDArray[np.uint64]) -> tuple[Any, ...]:
-        dataset: Any = self._loader.dataset
-        targets = dataset.targets
-        if targets is None:
-            return ()
-        collate = self._loader.collate_fn or default_collate
-        collated = collate([(target,) for target in targets[records.astype(np.int64)]])
-        return tuple(collated)
-
-
-def _index(index: object, count: int) -> int:
-    number = integer(listed(index))
-    if number is None:
-        raise ArgumentTypeError(
-            "an index of the sampler has the wrong type", expected="an integer", found=typed(index)
-        )
-    if not -count <= number < count:
-        raise InvalidArgumentError(
-            "an index of the sampler is out of range",
-            expected=f"{-count} to {count - 1}",
-            found=str(number),
-        )
-    return number % count
 
 
 def _shape(shape: object) -> tuple[int, int]:
