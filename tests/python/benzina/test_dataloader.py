@@ -16,6 +16,7 @@ import torch
 import fuelrail as fr
 import fuelrail.benzina.torch as bz
 import fuelrail.benzina.torch.operations as ops
+from interrupting import Interrupting
 
 pytestmark = pytest.mark.skipif(
     "FUELRAIL_HEVC" not in os.environ, reason="FUELRAIL_HEVC names no plugin for H.265"
@@ -265,6 +266,30 @@ def test_an_error_of_the_sampler_ends_the_epoch_after_the_batches_before_it(
         next(iterator)
     assert next(iterator, None) is None
     assert [len(images) for images, _ in loader] == [4, 4, 2]
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(("call", "number"), [("feed", 2), ("reserve", 2), ("next", 2)])
+def test_ctrl_c_loses_no_batch(path: pathlib.Path, call: str, number: int, after: bool) -> None:
+    options: dict[str, Any] = {
+        "batch_sampler": [[0], [1, 2, 3], range(20), [4]],
+        "warp_transform": ops.RandomResizedCrop(),
+        "seed": 1,
+    }
+    iterator = iter(bz.DataLoader(dataset(path), 32, device="cpu", multibuffering=1, **options))
+    iterator._core = Interrupting(iterator._core, call, number, after)
+    made, interrupts = [], 0
+    while True:
+        try:
+            batch = next(iterator, None)
+        except KeyboardInterrupt:
+            interrupts += 1
+            continue
+        if batch is None:
+            break
+        made.append(batch)
+    assert interrupts == 1
+    assert same(made, batches(dataset(path), **options))
 
 
 def test_iterators_of_a_loader_are_independent(path: pathlib.Path) -> None:

@@ -17,7 +17,7 @@ import fuelrail
 from fuelrail import _core
 from fuelrail.benzina.torch import operations as ops
 from fuelrail.benzina.torch.row_transforms import RowTransforms
-from fuelrail.closing import close_at_exit
+from fuelrail.closing import close_at_exit, end_thread_at_exit
 from fuelrail.delivery import NativeColumn
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, warn_user
 from fuelrail.fed_order import FedOrder
@@ -297,6 +297,7 @@ class _Batches:
         try:
             is_batch = self._order.take(self._core, self._turn, self._taken)
         finally:
+            end_thread_at_exit()
             for said in self._core.warnings():
                 warn_user(said)
         if not is_batch:
