@@ -57,10 +57,11 @@ def convert(
     gives the same `.rec` and `.idx` files. Memory use: the size of the longest record, plus 20
     bytes per record.
 
-    A `.bzna` output has H.265 stills: the images are decoded and encoded anew, which needs the
+    A `.bzna` output has H.265 stills: the images are decoded and encoded again, which needs the
     plugin for H.265 (docs/install.md). From a `.bzna` source, each record becomes an image of the
     output as it is, as an MP4 file, and its name goes to the output's sidecar; converting back
-    gives the same stills.
+    gives the same stills, but no splits. If an image cannot be read, the conversion fails, and a
+    report lists all such images, as in `fuelrail.pack`.
 
     The output appears under its name only when it is complete. Errors: InvalidArgumentError and
     ArgumentTypeError for invalid arguments; NotFoundError; IoError; CorruptError and

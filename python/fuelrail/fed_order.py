@@ -90,7 +90,7 @@ class FedOrder:
         """Prepares for a new iterator of the loader. If the sampler has raised an error, the next
         call of `take` starts a new iteration over the sampler.
         """
-        with self._own_lock():
+        with self.own_lock():
             if self._over and core.feeds() == self._feeds:
                 core.reserve(0)
 
@@ -100,7 +100,7 @@ class FedOrder:
 
         turn: the number that `core.begin()` returned for this iterator.
         """
-        with self._own_lock():
+        with self.own_lock():
             self._top_up(core)
             if self._over and not self._ahead and not core.at_end():
                 error, self._error = self._error, None
@@ -123,7 +123,7 @@ class FedOrder:
         """Returns the dict that the loader's `state_dict` stores under "sampler". If the user's
         sampler has a state, the dict contains a reference to this state, not a copy.
         """
-        with self._own_lock():
+        with self.own_lock():
             batches, state = self._batches, self._state
             if core.feeds() != self._feeds:
                 resume = self._resume_from(core.progress())
@@ -135,7 +135,7 @@ class FedOrder:
         """Returns the number of batches of the current epoch that were returned or failed to load.
         After `take` has returned False, the current epoch is the next one.
         """
-        with self._own_lock():
+        with self.own_lock():
             if core.feeds() != self._feeds:
                 batches: int = self._resume_from(core.progress()).get("batches", 0)
                 return batches
@@ -145,7 +145,7 @@ class FedOrder:
         """Changes the rank and the world size. Errors: those of `check_state` if the restored state
         does not allow this world size. After an error, nothing has changed.
         """
-        with self._own_lock():
+        with self.own_lock():
             before = self._same["world_size"]
             self._same["world_size"] = world_size
             try:
@@ -200,15 +200,16 @@ class FedOrder:
                 "loader resumes correctly only if the sampler yields the same indices again. Use "
                 "`shuffle`, `weights`, or a sampler with `set_epoch` or `state_dict`."
             )
-        with self._own_lock():
+        with self.own_lock():
             self._resume, self._resume_at = copy.deepcopy(dict(said)), at
 
-    # --- pulling, on the thread that requests a batch -------------------------------------------
-
-    def _own_lock(self) -> threading.RLock:
+    def own_lock(self) -> threading.RLock:
+        """Returns the lock that every method holds. A caller may hold it over several calls."""
         if self._process != os.getpid():  # another thread may have held the lock at the fork
             self._process, self._lock = os.getpid(), threading.RLock()
         return self._lock
+
+    # --- pulling, on the thread that requests a batch -------------------------------------------
 
     def _count(self, core: _core.Loader, taken: list[tuple[NativeColumn, ...]]) -> None:
         """Counts the batch that `core.next` just appended to `taken` or failed to load, if any, and

@@ -34,6 +34,7 @@ Finding finding_of(const Damage& damage) {
 RecordChecker::RecordChecker(const Container& container, const Container* full, bool decode)
     : container_(container),
       full_(full),
+      file_(dynamic_cast<const RecordFile*>(&container)),
       pieces_(container),
       decoder_(decode ? make_decoder() : nullptr) {}
 
@@ -46,6 +47,7 @@ CheckedRecord RecordChecker::check(uint64_t i) {
       return checked;
     }
     read_record(container_, i, framed_, sample_);
+    if (file_ != nullptr) file_->check_record(i, framed_);
     record_is_read = true;
     checked.tolerated = check_images(container_);
     if (full_ != nullptr) {

@@ -12,6 +12,7 @@
 #include "fuelrail/cli/piece_reader.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/damage.h"
+#include "fuelrail/container/record_file.h"
 #include "fuelrail/decode/decoder.h"
 
 namespace fuelrail::cli {
@@ -55,6 +56,7 @@ class RecordChecker {
 
   const Container& container_;
   const Container* full_;
+  const RecordFile* file_;  // null if the container is not one
   PieceReader pieces_;
   std::unique_ptr<Decoder> decoder_;
   std::vector<std::byte> framed_;

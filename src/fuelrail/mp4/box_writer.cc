@@ -183,7 +183,7 @@ std::string metadata_entry(std::string_view mime) {
                   .body = zeros(6) + be16(1) + encoding + std::string(mime) + zeros(1)});
 }
 
-std::string hevc_entry(Size coded, Bytes parameters, Size visible) {
+std::string hevc_entry(BoxType type, Size coded, Bytes parameters, Size visible) {
   const auto height = static_cast<uint64_t>(coded.height);
   const auto width = static_cast<uint64_t>(coded.width);
   const std::string resolution = be32(kResolution << 16);
@@ -191,7 +191,7 @@ std::string hevc_entry(Size coded, Bytes parameters, Size visible) {
   const std::string no_name = zeros(32);
   const std::string depth = be16(0x18);
   const std::string no_colour_table = be16(UINT16_MAX);
-  NewBox entry{.type = BoxType("hvc1"),
+  NewBox entry{.type = type,
                .body = zeros(6) + be16(1) + zeros(16) + be16(width) + be16(height) + resolution +
                        resolution + zeros(4) + frames_per_sample + no_name + depth +
                        no_colour_table,

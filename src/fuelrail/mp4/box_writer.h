@@ -64,9 +64,9 @@ NewBox movie_box(uint64_t duration, const std::vector<NewTrack>& tracks);
 // The sample entry of data that is not played, with this MIME type ("mett").
 std::string metadata_entry(std::string_view mime);
 
-// The sample entry of H.265 stills ("hvc1"): the size of the coded picture, the decoder's
-// parameters (the content of `hvcC`), and the visible size, which is the upper left part of the
-// picture (`clap`); an empty visible size writes no `clap`.
-std::string hevc_entry(Size coded, Bytes parameters, Size visible);
+// The sample entry of H.265 stills, of this type ("hvc1" or "hev1"): the size of the coded picture,
+// the decoder's parameters (the content of `hvcC`), and the visible size, which is the upper left
+// part of the picture (`clap`); an empty visible size writes no `clap`.
+std::string hevc_entry(BoxType type, Size coded, Bytes parameters, Size visible);
 
 }  // namespace fuelrail::mp4

@@ -99,7 +99,7 @@ class RecordWriter {
     NewTrack& track = add_track(name, flags, offset, still.bitstream.size());
     track.handler = BoxType("vide");
     track.size = still.visible;
-    track.entries = {hevc_entry(still.coded, still.parameters, still.visible)};
+    track.entries = {hevc_entry(still.type, still.coded, still.parameters, still.visible)};
   }
 
   void add_data(std::string_view name, uint32_t flags, std::string_view mime, uint64_t offset,

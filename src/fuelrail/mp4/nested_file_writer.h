@@ -9,6 +9,7 @@
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/mp4/boxes.h"
 
 namespace fuelrail::mp4 {
 
@@ -17,7 +18,8 @@ struct NewStill {
   Bytes bitstream{};
   Bytes parameters{};  // the content of `hvcC`
   Size coded{};
-  Size visible{};  // the upper left part that is the image
+  Size visible{};                  // the upper left part that is the image
+  BoxType type = BoxType("hvc1");  // "hev1": the bitstream may have parameters too
 };
 
 struct NewRecord {

@@ -34,15 +34,16 @@ struct ConvertedAs {
 //
 // If only the source's records are nested files (RecordContent), each becomes the image of an image
 // record, with its label, and with its key as the id; its name is stored in the sidecar. If only
-// those of the output are, the images are decoded and encoded anew, as by `pack` with these
+// those of the output are, the images are decoded and encoded again, as by `pack` with these
 // options, except images that are nested files already.
 //
 // With a schema, the output and its companions are, byte for byte, those that `pack` without
 // resizing makes from the folder that the samples were packed from. Unreadable images are copied
 // too.
 //
-// The output gets its name as a packed file does (part.h). Memory: that of the longest record, and
-// 20 bytes for each record.
+// The output gets its name as a packed file does (part.h). Memory: that of the longest record, 20
+// bytes for each record, and the names that only the sidecar gets. For an output of nested files,
+// that of `pack`.
 //
 // Errors: InvalidArgumentError for a source and an output between which no conversion is needed or
 // possible, for a schema that does not fit the source, and for classes without a schema. Errors of
@@ -53,7 +54,7 @@ struct ConvertedAs {
 // UnsupportedError for a record that is too long for the output's format, and for a label that it
 // cannot store. For an output of nested files also the errors of `pack`. IoError as in `pack`.
 // StateError "the work was interrupted" if the caller stops the job. A job that fails leaves no
-// output.
+// output, but for nested files `pack`'s report of unreadable images.
 PackResult::File convert(const std::string& source, const std::string& output,
                          const JobOptions& options = {}, const ConvertedAs& as = {});
 

@@ -97,7 +97,7 @@ std::vector<std::string> checked_splits(const std::vector<SplitSource>& sources,
                                  {.path = source.uri, .expected = "the name of a split"});
     }
     if (format.splits == nullptr) {
-      throw InvalidArgumentError(fmt::format("a {} file has no splits", format.extension),
+      throw InvalidArgumentError("files of this format cannot store splits",
                                  {.path = output,
                                   .expected = "one source, or an output whose name ends in .bzna",
                                   .found = fmt::format("a source for the split '{}'", source.split),

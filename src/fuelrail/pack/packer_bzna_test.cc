@@ -279,6 +279,19 @@ TEST_F(NestedImages, are_recovered_from_a_file_whose_beginning_is_damaged) {
               HasSubstr("cannot be copied to this format: expected a name that ends in .bzna"));
 }
 
+TEST_F(NestedImages, whose_boxes_are_written_anew_keep_their_sample_entries) {
+  std::string file = bzna::MadeRecord{.label = 5}.bytes();  // the folder's label is 0
+  for (size_t at = file.find("hvc1"); at != file.npos; at = file.find("hvc1")) {
+    file.replace(at, 4, "hev1");
+  }
+  write_file(photo("ant/m0.mp4"), file);
+  pack(photos(), out("x.bzna"), {});
+  const Extent record = opened("x.bzna")->record_extent(0);
+  const std::string made = file_contents(out("x.bzna")).substr(record.offset, record.length);
+  EXPECT_THAT(made, HasSubstr("hev1"));
+  EXPECT_THAT(made, ::testing::Not(HasSubstr("hvc1")));
+}
+
 TEST_F(NestedImages, keep_their_names_in_a_recovered_file_of_another_format) {
   pack(photos(), out("x.bzna"), {});
   convert(out("x.bzna"), out("y.rec"));
@@ -365,9 +378,10 @@ TEST_F(NestedImages, options_of_other_formats_are_refused) {
               HasSubstr("`quality_report` has the wrong extension: expected a name that ends in "
                         ".md"));
   const std::vector<SplitSource> sources{{"train", photos()}};
-  EXPECT_THAT(testing::refusal_of<InvalidArgumentError>([&] { pack(sources, out("x.rec"), {}); }),
-              HasSubstr("a .rec file has no splits: expected one source, or an output whose name "
-                        "ends in .bzna, found a source for the split 'train'"));
+  EXPECT_THAT(
+      testing::refusal_of<InvalidArgumentError>([&] { pack(sources, out("x.rec"), {}); }),
+      HasSubstr("files of this format cannot store splits: expected one source, or an output "
+                "whose name ends in .bzna, found a source for the split 'train'"));
   EXPECT_THAT(names_in(out()), IsEmpty());
 }
 

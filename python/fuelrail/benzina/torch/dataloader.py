@@ -16,6 +16,7 @@ from torch.utils.data.dataloader import default_collate
 import fuelrail
 from fuelrail import _core
 from fuelrail.benzina.torch import operations as ops
+from fuelrail.benzina.torch.dataset import Dataset
 from fuelrail.benzina.torch.row_transforms import RowTransforms
 from fuelrail.closing import close_at_exit, end_thread_at_exit
 from fuelrail.delivery import NativeColumn
@@ -112,6 +113,13 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         combination that torch refuses; UnsupportedError if `device` is a CUDA device and CUDA is not available;
         those of `fuelrail.open`.
         """
+        if not isinstance(dataset, Dataset):
+            raise ArgumentTypeError(
+                "a dataset has the wrong type",
+                expected="a dataset of fuelrail.benzina.torch.dataset",
+                found=typed(dataset),
+                remedy="To load some of its samples, pass their indices as `sampler`",
+            )
         if batch_size is None and batch_sampler is None:
             raise InvalidArgumentError("`batch_size` is None", expected="an integer of at least 1")
         super().__init__(
@@ -126,7 +134,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             timeout=real("timeout", timeout),
         )
         self.shape = _shape(shape)
-        self.path = path if path is not None else dataset.filename
+        self.path: Any = path if path is not None else dataset.filename
+        if self.path is None:
+            raise InvalidArgumentError(
+                "`path` is missing",
+                expected="the path of a `.bzna` file, because the dataset was given by tracks",
+            )
         self.multibuffering = whole("multibuffering", multibuffering, least=1, bits=16)
         if seed is None:
             seed = int(torch.randint(1 << 32, (), dtype=torch.int64))
@@ -278,6 +291,10 @@ class _Batches:
         return self
 
     def __next__(self) -> tuple[Any, ...]:
+        with self._order.own_lock():
+            return self._next()
+
+    def _next(self) -> tuple[Any, ...]:
         if self._is_over or not (self._taken or self._take()):
             raise StopIteration
         number = self._order.done(self._core) - 1

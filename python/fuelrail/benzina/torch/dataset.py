@@ -216,7 +216,7 @@ class ImageNet(ClassificationDataset):
         """root: the path of a file, or of a folder with the file `ilsvrc2012.bzna` or, without it,
             `ilsvrc2012.mp4`; or a pair of Tracks, with which `tracks` is ignored. Paths are as for
             Dataset.
-        split: "train", "val" or "test". If the file has tracks of splits, these give the samples.
+        split: "train", "val" (or "validation") or "test". If the file has tracks of splits, these give the samples.
             Otherwise the last 100,000 records are the test split and the 50,000 before them the
             validation split; in a file of 1,431,086 records, 99,993 and 49,999
             (docs/formats/bzna.md). Indices and `targets` are those of the split. Default: None, all
@@ -230,7 +230,7 @@ class ImageNet(ClassificationDataset):
         """
         path, pair = _path_and_tracks("root", root, tracks)
         if split is not None:
-            split = choice_of("split", split, ("train", "val", "test"))
+            split = choice_of("split", split, ("train", "val", "validation", "test"))
         self._set_up(None if path is None else _archive_in(path), pair, input_label)
         self._split = split
         if split is not None:
@@ -239,7 +239,7 @@ class ImageNet(ClassificationDataset):
 
     @property
     def split(self) -> str | None:
-        """As for Dataset: "train", "val", "test" or None."""
+        """As for Dataset: the `split` that was given, or None."""
         return self._split or super().split
 
     def __len__(self) -> int:

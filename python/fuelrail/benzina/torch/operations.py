@@ -18,6 +18,7 @@ large as the box around its corners. A list (1, 1) as `scale` does not imply `re
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -128,7 +129,7 @@ class ConstantNormTransform(NormTransform):
     """
 
     def __init__(self, norm: float | Iterable[float] | None = (1.0, 1.0, 1.0)) -> None:
-        self.norm = _numbers("norm", 1.0 if norm is None else norm, 3)
+        self.norm = _finite("norm", 1.0 if norm is None else norm)
         if max(self.norm) > _LARGEST_NORM:
             warn_user(
                 f"`norm` multiplies the pixels by {max(self.norm)}. If it is a standard deviation, "
@@ -160,7 +161,7 @@ class ConstantBiasTransform(BiasTransform):
     """
 
     def __init__(self, bias: float | Iterable[float] | None = (0.0, 0.0, 0.0)) -> None:
-        self.bias = _numbers("bias", 0.0 if bias is None else bias, 3)
+        self.bias = _finite("bias", 0.0 if bias is None else bias)
 
     def __call__(self, index: Any, in_shape: Any, out_shape: Any, rng: Any) -> tuple[float, ...]:
         return self.bias
@@ -173,7 +174,7 @@ class ConstantOOBTransform(OOBTransform):
     """
 
     def __init__(self, oob: float | Iterable[float] | None = (0.0, 0.0, 0.0)) -> None:
-        self.oob = _numbers("oob", 0.0 if oob is None else oob, 3)
+        self.oob = _finite("oob", 0.0 if oob is None else oob)
 
     def __call__(self, index: Any, in_shape: Any, out_shape: Any, rng: Any) -> tuple[float, ...]:
         return self.oob
@@ -442,7 +443,9 @@ def _numbers(name: str, value: Any, count: int, single: bool = True) -> tuple[fl
     if single and not isinstance(given, Iterable):
         return (real(name, given),) * 3
     found: list[float] = []
-    for item in given if isinstance(given, Iterable) and not isinstance(given, str) else ():
+    for item in (
+        given if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) else ()
+    ):
         row: Any = listed(item)
         found += [
             real(name, number) for number in (row if isinstance(row, (list, tuple)) else [row])
@@ -454,6 +457,16 @@ def _numbers(name: str, value: Any, count: int, single: bool = True) -> tuple[fl
             found=typed(value),
         )
     return tuple(found)
+
+
+def _finite(name: str, value: Any) -> tuple[float, ...]:
+    """Returns three numbers as floats."""
+    found = _numbers(name, value, 3)
+    if not all(map(math.isfinite, found)):
+        raise InvalidArgumentError(
+            f"`{name}` is out of range", expected="finite numbers", found=shown(value)
+        )
+    return found
 
 
 def _pair(

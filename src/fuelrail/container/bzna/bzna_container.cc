@@ -146,16 +146,27 @@ class OpenedBzna final : public RecordFile {
     return framed;
   }
 
+  void check_record(uint64_t i, Bytes record) const override {
+    const std::optional<int64_t> own =
+        mp4::read_nested_file(record, uri(), table_.records[i].offset).label;
+    if (!own || i >= table_.labels.size() || *own == table_.labels[i]) return;
+    throw CorruptError("the record's own label differs from its label in the file's tables",
+                       {.path = uri(),
+                        .record = i,
+                        .expected = fmt::to_string(*own),
+                        .found = fmt::to_string(table_.labels[i])});
+  }
+
   void check_copy(uint64_t i, Bytes payload) const override {
     const mp4::NestedFile nested = mp4::read_nested_file(payload, uri(), table_.records[i].offset);
-    const int64_t own = nested.label.value_or(kNoLabel);
+    const int64_t own = nested.label.value_or(mp4::kNoLabel);
     const bool is_record = nested.input || nested.thumb;  // the writer refuses others
     if (!is_record || own == table_.label(i)) return;
     throw CorruptError("a copy of the record would lose its label in the file's tables",
                        {.path = uri(),
                         .record = i,
                         .expected = fmt::to_string(table_.label(i)),
-                        .found = own == kNoLabel ? "no label" : fmt::to_string(own),
+                        .found = own == mp4::kNoLabel ? "no label" : fmt::to_string(own),
                         .remedy = "Convert the file to a .rec file, which gets the labels of the "
                                   "tables, and that to a new file"});
   }
@@ -223,11 +234,6 @@ class OpenedBzna final : public RecordFile {
     check_bytes(table_.records[i].bytes, record);
     if (const auto crc = payload_crc(i)) check_record_crc(crc32(record), *crc);
     const mp4::NestedFile nested = mp4::read_nested_file(record, uri(), table_.records[i].offset);
-    if (nested.label && *nested.label != table_.label(i)) {
-      throw CorruptError(
-          "the record's own label differs from its label in the file's tables",
-          {.expected = fmt::to_string(*nested.label), .found = fmt::to_string(table_.label(i))});
-    }
     std::optional<mp4::Still> still;
     if (uses_thumb_) still = nested.thumb;
     if (uses_input_ && !still) still = nested.input;

@@ -138,7 +138,7 @@ class Writer final : public RecordFileWriter {
   uint32_t film_entry(Bytes payload, const mp4::Still& still) {
     const Bytes parameters = payload.subspan(still.entry.parameters, still.entry.parameters_bytes);
     if (film_entries_.size() > kMaxFilmEntries) return 0;  // there will be no film
-    std::string entry = mp4::hevc_entry(still.entry.coded, parameters, {});
+    std::string entry = mp4::hevc_entry(still.entry.type, still.entry.coded, parameters, {});
     const auto [found, is_new] =
         film_numbers_.try_emplace(std::move(entry), static_cast<uint32_t>(film_entries_.size()));
     if (is_new && film_entries_.size() <= kMaxFilmEntries) {

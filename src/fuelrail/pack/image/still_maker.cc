@@ -37,7 +37,8 @@ std::optional<mp4::NewStill> kept(Bytes file, const std::optional<mp4::Still>& s
       .bitstream = file.subspan(still->offset, still->bytes),
       .parameters = file.subspan(still->entry.parameters, still->entry.parameters_bytes),
       .coded = still->entry.coded,
-      .visible = still->visible};
+      .visible = still->visible,
+      .type = still->entry.type};
 }
 
 bool is_hevc(const mp4::Still& still) {

@@ -8,6 +8,7 @@
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/record_file.h"
+#include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuelrail/container/whole_records.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 float as_float(int64_t label) {
   const auto value = static_cast<float>(label);
-  if (static_cast<double>(value) == static_cast<double>(label)) return value;
+  if (is_integral_label(value) && static_cast<int64_t>(value) == label) return value;
   throw UnsupportedError("the label cannot be stored in an image record, whose labels are float32",
                          {.expected = "a number that float32 has", .found = fmt::to_string(label)});
 }
@@ -70,9 +71,7 @@ class ContainerSource final : public PackSource {
     }
     if (name_) return std::string(as_text(sample.fields[*name_].bytes));
     if (!file_->sidecar().has_names()) return "";
-    std::vector<std::byte> name;
-    file_->sidecar().append_name(i, name);
-    return std::string(as_text(name));
+    return file_->sidecar().name(i);
   }
 
   void read_labels(const Sample& sample, std::vector<float>& labels) const {

@@ -94,11 +94,7 @@ std::unique_ptr<RecordStream> open_stream(const std::string& source, const std::
   const FileFormat& format = format_for(FormatWork::kCopy, source);
   const RecordContent content = format_for(FormatWork::kWrite, output).content;
   if (!options.schema.empty()) return std::make_unique<ImagesStream>(source, longest, options);
-  if (format.content != content) {
-    OpenOptions whole = options;
-    if (format.tracks != nullptr) whole.track = format.tracks().back();  // every record has it
-    return std::make_unique<ImagesStream>(source, longest, whole);
-  }
+  if (format.content != content) return std::make_unique<ImagesStream>(source, longest, options);
   return given_by_row(source, [&] { return format.open_stream(source, longest, options); });
 }
 
