@@ -46,6 +46,14 @@ struct MadeRecord {
   }
 };
 
+// With and without a thumbnail of their own, a label and a name.
+inline std::vector<std::string> four_records() {
+  return {MadeRecord{.label = 3, .name = "cat.jpg"}.bytes(),
+          MadeRecord{.input = "second", .thumb = "another", .label = {}, .name = {}}.bytes(),
+          MadeRecord{.thumb = "third", .label = -7, .name = "dog.jpg"}.bytes(),
+          MadeRecord{.thumb = "the last one", .label = 1, .name = "a"}.bytes()};
+}
+
 // Writes a file with these records and, if `with_sidecar`, its sidecar.
 inline void write_bzna(const std::string& path, const std::vector<std::string>& records,
                        bool with_sidecar) {

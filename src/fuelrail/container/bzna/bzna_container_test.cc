@@ -12,11 +12,9 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/build_sidecar.h"
 #include "fuelrail/container/bzna/outer_file.h"
-#include "fuelrail/mp4/movie.h"
 #include "fuelrail/mp4/nested_file.h"
 #include "fuelrail/testing/bzna_file.h"
 #include "fuelrail/testing/container_conformance.h"
-#include "fuelrail/testing/hex.h"
 #include "fuelrail/testing/mp4_file.h"
 #include "fuelrail/testing/refusal.h"
 
@@ -30,19 +28,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using ::testing::StartsWith;
 
 std::string le_label(int64_t value) {
   std::string bytes(sizeof value, '\0');
   store_le(reinterpret_cast<std::byte*>(bytes.data()), value);
   return bytes;
-}
-
-std::vector<std::string> three_records() {
-  return {MadeRecord{.label = 3, .name = "cat.jpg"}.bytes(),
-          MadeRecord{.input = "second", .thumb = "another", .label = {}, .name = {}}.bytes(),
-          MadeRecord{.thumb = "third", .label = -7, .name = "dog.jpg"}.bytes(),
-          MadeRecord{.thumb = "the last one", .label = 1, .name = "a"}.bytes()};
 }
 
 // --- Conformance, with and without a sidecar ---
@@ -58,8 +48,8 @@ struct Thumbnails {
             {.fields = {"third", le_label(-7), "dog.jpg"}, .id = 2},
             {.fields = {"the last one", le_label(1), "a"}, .id = 3}};
   }
-  BznaFile file{three_records(), kWithSidecar};
-  BznaFile copy{three_records(), kWithSidecar};
+  BznaFile file{four_records(), kWithSidecar};
+  BznaFile copy{four_records(), kWithSidecar};
 };
 using WithStills = Thumbnails<true>;
 using WithoutSidecar = Thumbnails<false>;
@@ -89,7 +79,7 @@ struct Read {
 // --- The schema and the image ---
 
 TEST(Bzna, samples_have_image_label_and_name) {
-  BznaFile file(three_records());
+  BznaFile file(four_records());
   const Schema& schema = file.open()->schema();
   ASSERT_THAT(schema.fields, SizeIs(3));
   EXPECT_EQ(describe(schema.fields[0]), "image");
@@ -100,7 +90,7 @@ TEST(Bzna, samples_have_image_label_and_name) {
 
 TEST(Bzna, the_image_has_its_codec_and_visible_size_with_and_without_the_sidecar) {
   for (const bool with_sidecar : {true, false}) {
-    BznaFile file(three_records(), with_sidecar);
+    BznaFile file(four_records(), with_sidecar);
     const auto container = file.open("bzna_input");
     const Read first(*container, 0), third(*container, 2);
     EXPECT_EQ(first.field(0), "input bitstream");
@@ -116,18 +106,18 @@ TEST(Bzna, the_image_has_its_codec_and_visible_size_with_and_without_the_sidecar
 }
 
 TEST(Bzna, with_the_sidecar_only_the_chosen_bitstream_is_read) {
-  BznaFile file(three_records());
+  BznaFile file(four_records());
   const auto thumbs = file.open();
   EXPECT_EQ(thumbs->extent(1).length, std::string("another").size());
   EXPECT_EQ(file.open("bzna_input")->extent(1).length, std::string("second").size());
-  EXPECT_EQ(thumbs->record_extent(1).length, three_records()[1].size());
+  EXPECT_EQ(thumbs->record_extent(1).length, four_records()[1].size());
   EXPECT_TRUE(thumbs->verifies_checksums());
 }
 
 TEST(Bzna, the_fingerprint_is_that_of_the_records_lengths_with_and_without_the_sidecar) {
-  BznaFile with(three_records()), without(three_records(), false);
+  BznaFile with(four_records()), without(four_records(), false);
   uint64_t bytes = 0;
-  for (const std::string& record : three_records()) bytes += record.size();
+  for (const std::string& record : four_records()) bytes += record.size();
   EXPECT_EQ(with.open()->fingerprint().bytes, bytes);
   EXPECT_EQ(with.open()->fingerprint(), without.open()->fingerprint());
 }
@@ -173,7 +163,7 @@ TEST(Bzna, an_image_larger_than_its_picture_is_a_bad_record) {
 // --- Damage ---
 
 TEST(Bzna, a_changed_bitstream_is_found_by_its_checksum) {
-  BznaFile file(three_records());
+  BznaFile file(four_records());
   std::string bytes = file_contents(file.path);
   const uint64_t at = file.open()->extent(2).offset;
   bytes[at] = static_cast<char>(bytes[at] ^ 1);
@@ -184,7 +174,7 @@ TEST(Bzna, a_changed_bitstream_is_found_by_its_checksum) {
 }
 
 TEST(Bzna, a_file_cut_anywhere_is_an_error) {
-  BznaFile file(three_records(), false);
+  BznaFile file(four_records(), false);
   const std::string bytes = file_contents(file.path);
   for (size_t size = 0; size < bytes.size(); ++size) {
     write_file(file.path, bytes.substr(0, size));
@@ -193,7 +183,7 @@ TEST(Bzna, a_file_cut_anywhere_is_an_error) {
 }
 
 TEST(Bzna, a_flipped_byte_outside_the_records_never_crashes) {
-  BznaFile file(three_records(), false);
+  BznaFile file(four_records(), false);
   const std::string bytes = file_contents(file.path);
   const auto last = file.open()->record_extent(3);
   for (size_t at = 0; at < bytes.size(); ++at) {
@@ -234,7 +224,7 @@ TEST(Bzna, a_label_that_is_not_the_records_own_is_found_by_a_check) {
 }
 
 TEST(Bzna, records_are_found_without_the_tables) {
-  BznaFile file(three_records(), false);
+  BznaFile file(four_records(), false);
   const std::string bytes = file_contents(file.path);
   const auto whole = file.open();
   const uint64_t third = whole->record_extent(2).offset;
@@ -252,7 +242,7 @@ TEST(Bzna, records_are_found_without_the_tables) {
 }
 
 TEST(Bzna, a_damaged_record_does_not_hide_the_next) {
-  BznaFile file(three_records(), false);
+  BznaFile file(four_records(), false);
   std::string bytes = file_contents(file.path);
   const Extent second = file.open()->record_extent(1);
   bytes.replace(second.offset, 8, "\xff\xff\xff\xff\xff\xff\xff\xff");
@@ -298,7 +288,7 @@ TEST(Bzna, records_of_other_programs_are_found_without_the_tables) {
 }
 
 TEST(Bzna, a_changed_record_names_its_own_place) {
-  BznaFile file(three_records());
+  BznaFile file(four_records());
   const auto container = file.open();
   const Extent extent = container->record_extent(2);
   std::string record = file_contents(file.path).substr(extent.offset, extent.length);
@@ -311,19 +301,19 @@ TEST(Bzna, a_changed_record_names_its_own_place) {
 // --- The sidecar ---
 
 TEST(Bzna, opening_writes_no_sidecar) {
-  BznaFile file(three_records(), false);
+  BznaFile file(four_records(), false);
   EXPECT_EQ(file.open()->sidecar_location().place, SidecarPlace::kMemory);
   EXPECT_FALSE(std::filesystem::exists(file.sidecar));
 }
 
 TEST(Bzna, index_builds_the_sidecar_that_the_writer_wrote) {
-  BznaFile written(three_records()), file(three_records(), false);
+  BznaFile written(four_records()), file(four_records(), false);
   build_sidecar(file.path);
   EXPECT_EQ(file_contents(file.sidecar), file_contents(written.sidecar));
 }
 
 TEST(Bzna, index_refuses_a_record_that_has_changed) {
-  BznaFile file(three_records());
+  BznaFile file(four_records());
   std::string bytes = file_contents(file.path);
   const uint64_t at = file.open()->extent(1).offset;
   bytes[at] = static_cast<char>(bytes[at] ^ 1);
@@ -336,7 +326,7 @@ TEST(Bzna, index_refuses_a_record_that_has_changed) {
 }
 
 TEST(Bzna, a_sidecar_of_another_file_is_ignored) {
-  BznaFile file(three_records()), other({MadeRecord().bytes()});
+  BznaFile file(four_records()), other({MadeRecord().bytes()});
   std::filesystem::copy_file(other.sidecar, file.sidecar,
                              std::filesystem::copy_options::overwrite_existing);
   EXPECT_EQ(Read(*file.open(), 0).field(0), "thumb");
@@ -347,7 +337,7 @@ TEST(Bzna, a_sidecar_of_another_file_is_ignored) {
 
 // A file as Benzina's own writer lays it out, or as `change` changes it.
 struct Outer {
-  std::vector<std::string> records = three_records();
+  std::vector<std::string> records = four_records();
   std::vector<int64_t> labels{4, 5};
   std::string input_name = "bzna_input";
   std::string more_tracks{};
@@ -510,7 +500,7 @@ TEST(Bzna, a_file_as_large_as_imagenet_has_its_splits) {
 }
 
 TEST(Bzna, track_and_split_are_options_of_this_format_only) {
-  BznaFile file(three_records());
+  BznaFile file(four_records());
   EXPECT_THAT(
       refusal_of<InvalidArgumentError>([&] { open_container(file.path, {.track = "image"}); }),
       HasSubstr("unknown track: expected bzna_thumb or bzna_input, found 'image'"));
@@ -522,137 +512,6 @@ TEST(Bzna, track_and_split_are_options_of_this_format_only) {
       refusal_of<InvalidArgumentError>([&] { open_container(folder.path(), {.split = "train"}); }),
       HasSubstr("`split` can be given only for .bzna files: found the split 'train'. Omit "
                 "`split`"));
-}
-
-// --- The file that is written ---
-
-TEST(Bzna, the_file_has_the_documented_layout) {
-  BznaFile file(three_records());
-  const std::string bytes = file_contents(file.path);
-  EXPECT_THAT(bytes, StartsWith(be32(24) + "ftypisom" + be32(0) + "bznaisom" + be32(1) + "mdat"));
-  Mp4Bytes boxes(as_bytes(bytes), "x", 0);
-  const std::vector<Track> tracks = read_tracks(boxes);
-  std::vector<std::string> names;
-  for (const Track& track : tracks) names.push_back(track.name);
-  ASSERT_THAT(names, ElementsAre("bzna_input", "bzna_target", "bzna_fname", "VideoHandler"));
-  EXPECT_EQ(read_entry_type(boxes, tracks[0]), BoxType("mett"));
-  EXPECT_EQ(read_entry_type(boxes, tracks[3]), BoxType("hvc1"));
-  EXPECT_EQ(tracks[3].visible, (Size{.height = 512, .width = 512}));
-  const SampleTable film = read_samples(boxes, tracks[3]);
-  ASSERT_EQ(film.size(), 4u);
-  EXPECT_EQ(bytes.substr(film[1].offset, film[1].bytes), "another");
-  const SampleTable fnames = read_samples(boxes, tracks[2]);
-  EXPECT_EQ(bytes.substr(fnames[0].offset, fnames[0].bytes), std::string("cat.jpg\0", 8));
-  EXPECT_EQ(bytes.substr(fnames[1].offset, fnames[1].bytes), std::string(1, '\0'));
-  EXPECT_EQ(read_samples(boxes, tracks[0])[0].offset, 40u);
-}
-
-TEST(Bzna, the_formats_page_shows_the_file_byte_for_byte) {
-  BznaFile file({MadeRecord{
-      .input = "image", .thumb = "thumb", .parameters = "sets", .label = 3, .name = "cat.jpg"}
-                     .bytes()});
-  std::string shown;
-  for (std::string line : format_page_block("bzna.md", "bzna")) {
-    line = line.substr(line.find(':') + 1, line.find(';') - line.find(':') - 1);
-    for (size_t at = line.find("0{"); at != std::string::npos; at = line.find("0{")) {
-      const size_t zeros = std::stoul(line.substr(at + 2));
-      line.replace(at, line.find('}', at) + 1 - at, std::string(2 * zeros, '0'));
-    }
-    shown += as_text(bytes_of_hex(line));
-  }
-  const std::string written = file_contents(file.path);
-  EXPECT_EQ(hex_of(as_bytes(written)), hex_of(as_bytes(shown)));
-}
-
-TEST(Bzna, tracks_that_no_record_has_are_not_written) {
-  BznaFile file({MadeRecord{.thumb = {}, .label = {}}.bytes()});
-  const std::string bytes = file_contents(file.path);
-  Mp4Bytes boxes(as_bytes(bytes), "x", 0);
-  const std::vector<Track> tracks = read_tracks(boxes);
-  ASSERT_THAT(tracks, SizeIs(2));
-  EXPECT_EQ(tracks[1].visible, (Size{.height = 1024, .width = 1024}));  // a film of the images
-}
-
-TEST(Bzna, a_film_of_several_codecs_has_an_entry_for_each) {
-  BznaFile file({MadeRecord().bytes(), MadeRecord{.thumb = {}}.bytes(), MadeRecord().bytes()});
-  const std::string bytes = file_contents(file.path);
-  const size_t film = bytes.find("VideoHandler");
-  const size_t runs = bytes.find("stsc", film);
-  EXPECT_EQ(bytes.substr(bytes.find("stsd", film) + 8, 4), be32(2));
-  EXPECT_EQ(bytes.substr(runs + 8, 40), be32(3) + be32(1) + be32(1) + be32(1) + be32(2) + be32(1) +
-                                            be32(2) + be32(3) + be32(1) + be32(1));
-}
-
-TEST(Bzna, an_empty_file_has_no_records) {
-  BznaFile file(std::vector<std::string>{});
-  EXPECT_EQ(file.open()->size(), 0u);
-}
-
-TEST(Bzna, only_records_with_an_image_are_written) {
-  TemporaryDirectory directory;
-  const auto write = [&](const std::string& record) {
-    write_bzna(directory / "z.bzna", {record}, false);
-  };
-  EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { write("\xff\xd8\xff a JPEG"); }),
-              HasSubstr("the record cannot be stored in a `.bzna` file: expected an MP4 file with "
-                        "an H.265 image, found the box "));
-  EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { write(mp4_box("ftyp", "isom")); }),
-              HasSubstr("found an MP4 file without an image"));
-  std::string other = MadeRecord().bytes();
-  for (size_t at = 0; (at = other.find("hvc1", at)) != std::string::npos;) {
-    other.replace(at, 4, "avc1");
-  }
-  EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { write(other); }),
-              HasSubstr("found an image in another format"));
-  EXPECT_FALSE(std::filesystem::exists(directory / "z.bzna"));
-}
-
-TEST(Bzna, an_unfinished_file_is_truncated) {
-  TemporaryDirectory directory;
-  const std::string path = directory / "x.bzna";
-  const auto sink = file_system_for(path).create(path);
-  SidecarWriter sidecar;
-  const auto writer = make_writer({*sink, nullptr, sidecar});
-  const std::string record = MadeRecord().bytes();
-  writer->append(as_bytes(record), 0, 0);
-  sink->commit();
-  EXPECT_THAT(refusal_of<TruncatedError>([&] { open_bzna(path); }),
-              HasSubstr("the file ends inside the box mdat"));
-}
-
-TEST(Bzna, a_writer_resumes_the_records_it_finds) {
-  const std::vector<std::string> records = three_records();
-  BznaFile whole(records);
-  TemporaryDirectory directory;
-  const std::string path = directory / "x.bzna";
-  const auto sink = file_system_for(path).create(path);
-  {
-    SidecarWriter unused;
-    const auto killed = make_writer({*sink, nullptr, unused});
-    for (size_t i = 0; i < 2; ++i) {
-      killed->append(as_bytes(records[i]), crc32(as_bytes(records[i])), 0);
-    }
-  }
-  SidecarWriter sidecar;
-  const auto writer = make_writer({*sink, nullptr, sidecar});
-  EXPECT_EQ(writer->first_offset(), 40u);
-  for (size_t i = 0; i < records.size(); ++i) {
-    const Bytes record = as_bytes(records[i]);
-    if (i >= 2) {
-      writer->append(record, crc32(record), 0);
-      continue;
-    }
-    const auto payload = writer->payload_of(record);
-    ASSERT_TRUE(payload);
-    writer->adopt(record.size(), *payload, crc32(record), 0);
-  }
-  for (const std::string& other : {std::string("not a record"), records[0] + records[1],
-                                   records[0].substr(records[0].find("mdat") - 4)}) {
-    EXPECT_EQ(writer->payload_of(as_bytes(other)), std::nullopt);
-  }
-  writer->finish();
-  sink->commit();
-  EXPECT_EQ(file_contents(path), file_contents(whole.path));
 }
 
 }  // namespace
