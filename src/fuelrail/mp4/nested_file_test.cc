@@ -107,6 +107,12 @@ TEST(NestedFile, a_label_of_the_wrong_length_is_an_error) {
               HasSubstr("stbl has a label of the wrong length: expected 8 bytes, found 7"));
 }
 
+TEST(NestedFile, a_name_that_is_too_long_is_an_error) {
+  EXPECT_THAT(refused(record({.name = std::string(65'537, 'x')})),
+              HasSubstr("stbl has a name that is too long: expected at most 65536 bytes, found "
+                        "65537"));
+}
+
 TEST(NestedFile, a_track_without_exactly_one_sample_is_an_error) {
   std::string bytes = record({}, false);
   const size_t sizes = bytes.find("stsz") + 8;

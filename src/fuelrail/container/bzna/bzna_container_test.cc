@@ -13,6 +13,7 @@
 #include "fuelrail/container/build_sidecar.h"
 #include "fuelrail/container/bzna/outer_file.h"
 #include "fuelrail/mp4/nested_file.h"
+#include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuelrail/testing/bzna_file.h"
 #include "fuelrail/testing/container_conformance.h"
 #include "fuelrail/testing/mp4_file.h"
@@ -144,6 +145,39 @@ TEST(Bzna, an_image_without_bytes_or_parameters_is_a_bad_record) {
                         "a box hvcC or avcC"));
 }
 
+TEST(Bzna, an_image_in_another_format_is_a_bad_record_that_names_it) {
+  for (const std::string format : {"av01", "vp09"}) {
+    BznaFile file(four_records(), false);
+    std::string bytes = file_contents(file.path);
+    bytes.replace(bytes.find("hvc1"), 4, format);  // of the first record's image
+    write_file(file.path, bytes);
+    const auto container = file.open("bzna_input");
+    EXPECT_THAT(refusal_of<UnsupportedError>([&] { Read(*container, 0); }),
+                HasSubstr("x.bzna: record 0, offset 40: the image's format is not supported: "
+                          "expected H.265 (hvc1, hev1) or H.264 (avc1), found a sample entry '" +
+                          format + "'"));
+    EXPECT_EQ(Read(*container, 1).field(0), "second");
+  }
+}
+
+TEST(Bzna, too_many_different_codecs_are_bad_records) {
+  constexpr int kMost = 8192;
+  std::string record = MadeRecord{.input = "x", .thumb = {}}.bytes();
+  BznaFile file({record}, false);
+  const auto container = file.open("bzna_input");
+  Sample sample;
+  const auto parse = [&](int number) {
+    record.replace(record.find("hvcC") + 4, 4, be32(static_cast<uint32_t>(number)));
+    container->parse(0, as_bytes(record), sample);
+  };
+  for (int number = 0; number < kMost; ++number) parse(number);
+  EXPECT_THAT(refusal_of<DecodeError>([&] { parse(kMost); }),
+              HasSubstr("the file's records have too many different codecs: expected at most "
+                        "8192"));
+  parse(7);
+  EXPECT_EQ(as_text(sample.fields[0].bytes), "x");
+}
+
 TEST(Bzna, an_image_larger_than_its_picture_is_a_bad_record) {
   std::vector<std::byte> record;
   write_nested_file({.input = {.bitstream = as_bytes("x"),
@@ -173,12 +207,20 @@ TEST(Bzna, a_changed_bitstream_is_found_by_its_checksum) {
   EXPECT_EQ(Read(*container, 3).field(0), "the last one");
 }
 
+// Opens a file in memory, where thousands of files take no time.
+std::shared_ptr<const RecordFile> open_in_memory(const std::string& bytes) {
+  const std::string uri = "memory://x.bzna";
+  const auto sink = memory_file_system().create(uri);
+  sink->write(as_bytes(bytes));
+  sink->commit();
+  return open_bzna(uri);
+}
+
 TEST(Bzna, a_file_cut_anywhere_is_an_error) {
   BznaFile file(four_records(), false);
   const std::string bytes = file_contents(file.path);
   for (size_t size = 0; size < bytes.size(); ++size) {
-    write_file(file.path, bytes.substr(0, size));
-    EXPECT_THROW(file.open(), Error) << size;
+    EXPECT_THROW(open_in_memory(bytes.substr(0, size)), Error) << size;
   }
 }
 
@@ -190,9 +232,8 @@ TEST(Bzna, a_flipped_byte_outside_the_records_never_crashes) {
     if (at >= 40 && at < last.offset + last.length) continue;
     std::string changed = bytes;
     changed[at] = static_cast<char>(changed[at] ^ 0x81);
-    write_file(file.path, changed);
     try {
-      const auto container = file.open();
+      const auto container = open_in_memory(changed);
       for (uint64_t i = 0; i < container->size(); ++i) Read(*container, i);
     } catch (const Error&) {
     }
@@ -272,6 +313,38 @@ std::string tables_first(const std::string& bitstream) {
   return type + tables(type.size() + tables(0).size() + 16) + long_mp4_box("mdat", bitstream);
 }
 
+TEST(Bzna, records_are_found_after_a_damaged_beginning) {
+  BznaFile file(four_records(), false);
+  std::string bytes = file_contents(file.path);
+  bytes.replace(0, 30, 30, '\xff');
+  write_file(file.path, bytes);
+  EXPECT_THROW(file.open(), UnsupportedError);
+  const Salvage salvage = open_damaged(file.path, [](const Damage&) {}, {}, {});
+  ASSERT_EQ(salvage.file->size(), 4u);
+  EXPECT_EQ(Read(*salvage.file, 3).field(0), "the last one");
+}
+
+TEST(Bzna, what_only_begins_like_a_record_is_not_found) {
+  const std::string type = mp4_box("ftyp", "isom"), good = tables_first("good");
+  std::string many = type;
+  for (int i = 0; i < 20; ++i) many += mp4_box("free", "");
+  const std::string tables = mp4_box("moov", ""), data = mp4_box("mdat", "x");
+  for (const std::string& other :
+       {type + data, type + tables, type + tables + data, type + mp4_box("meta", ""),
+        many + tables + data, type + data + mp4_box("moov", "12345678"), type.substr(0, 9)}) {
+    TemporaryDirectory directory;
+    const std::string path = directory / "x.bzna";
+    write_file(path, mp4_box("ftyp", "isom" + be32(0) + "bzna") + mp4_box("mdat", other + good));
+    std::vector<Damage> damage;
+    const Salvage salvage = open_damaged(path, [&](const Damage& d) { damage.push_back(d); },
+                                         {.track = "bzna_input"}, {});
+    ASSERT_EQ(salvage.file->size(), 1u);
+    EXPECT_EQ(Read(*salvage.file, 0).field(0), "good");
+    ASSERT_THAT(damage, SizeIs(2));
+    EXPECT_EQ(damage[0].skipped_bytes, other.size());
+  }
+}
+
 TEST(Bzna, records_of_other_programs_are_found_without_the_tables) {
   const std::string data = tables_first("first") + tables_first("second");
   for (const std::string& mdat : {mp4_box("mdat", data), long_mp4_box("mdat", data)}) {
@@ -323,6 +396,17 @@ TEST(Bzna, index_refuses_a_record_that_has_changed) {
       refusal_of<CorruptError>([&] { build_sidecar(file.path); }),
       HasSubstr("record 1: the record's checksum differs from its checksum in the sidecar"));
   EXPECT_EQ(file_contents(file.sidecar), before);
+}
+
+TEST(Bzna, index_names_a_record_that_is_damaged) {
+  BznaFile file(four_records(), false);
+  std::string bytes = file_contents(file.path);
+  const Extent third = file.open()->record_extent(2);
+  bytes.replace(bytes.find("stsz", third.offset) + 15, 1, "\x09");  // another number of samples
+  write_file(file.path, bytes);
+  EXPECT_THAT(refusal_of<CorruptError>([&] { build_sidecar(file.path); }),
+              HasSubstr("x.bzna: record 2, offset "));
+  EXPECT_FALSE(std::filesystem::exists(file.sidecar));
 }
 
 TEST(Bzna, a_sidecar_of_another_file_is_ignored) {
@@ -409,6 +493,10 @@ TEST(Bzna, other_mp4_files_are_named) {
               HasSubstr("y.bzna: the file is not a `.bzna` file: expected an MP4 file with a track "
                         "'bzna_input', found an MP4 file with the tracks 'VideoHandler' (mett), "
                         "'bzna_target' (mett)"));
+  OuterFile bare(mp4_box("ftyp", "isom" + be32(0)) +
+                 mp4_box("moov", trak(tkhd(0, 0), hdlr("soun", "SoundHandler"), "")));
+  EXPECT_THAT(refusal_of<UnsupportedError>([&] { bare.open(); }),
+              HasSubstr("found an MP4 file with the track 'SoundHandler' (no format)"));
   OuterFile heic(mp4_box("ftyp", "heic" + be32(0) + "mif1") + mp4_box("meta", "x"));
   EXPECT_THAT(refusal_of<UnsupportedError>([&] { heic.open(); }),
               HasSubstr("found a HEIF image (brand 'heic')"));
@@ -420,6 +508,23 @@ TEST(Bzna, other_mp4_files_are_named) {
               HasSubstr("found a single record of a `.bzna` file"));
   OuterFile empty("");
   EXPECT_THROW(empty.open(), UnsupportedError);
+}
+
+TEST(Bzna, tables_that_contradict_the_file_are_refused_at_open) {
+  const std::string entry = stsd(mp4_box("mett", std::string(10, '\0')));
+  const auto refused = [&](const std::string& tables) {
+    OuterFile file(mp4_box("ftyp", "isom" + be32(0) + "bznaisom") + mp4_box("mdat", "12345678") +
+                   mp4_box("moov", trak(tkhd(0, 0), hdlr("meta", "bzna_input"), entry + tables)));
+    return refusal_of<CorruptError>([&] { file.open(); });
+  };
+  EXPECT_THAT(refused(full_mp4_box("stsz", be32(0) + be32(UINT32_MAX)) + stsc() + stco({32})),
+              HasSubstr("y.bzna: offset"));
+  EXPECT_THAT(refused(stsz_of_equal(1, UINT32_MAX) + stsc({{1, UINT32_MAX}}) + stco({32})),
+              HasSubstr("has samples that are longer in total than the file"));
+  EXPECT_THAT(refused(stsz({8}) + stsc({{1, UINT32_MAX}}) + stco({32})),
+              HasSubstr("stsc contradicts the number of samples"));
+  EXPECT_THAT(refused(stsz({8}) + stsc() + stco({4000})), HasSubstr("a sample outside the file"));
+  EXPECT_THAT(refused(stsz({8}) + stsc() + stco({32, 32})), HasSubstr("contradicts the number"));
 }
 
 TEST(Bzna, a_file_without_its_end_is_truncated) {

@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/mp4/movie.h"
 #include "fuelrail/testing/bzna_file.h"
+#include "fuelrail/testing/collecting_sink.h"
 #include "fuelrail/testing/hex.h"
 #include "fuelrail/testing/mp4_file.h"
 #include "fuelrail/testing/refusal.h"
@@ -71,6 +73,11 @@ TEST(BznaFileWriter, tracks_that_no_record_has_are_not_written) {
   const std::vector<Track> tracks = read_tracks(boxes);
   ASSERT_THAT(tracks, SizeIs(2));
   EXPECT_EQ(tracks[1].visible, (Size{.height = 1024, .width = 1024}));  // a film of the images
+  std::vector<std::byte> framed;
+  Sample sample;
+  read_sample(*file.open("bzna_input"), 0, framed, sample);
+  EXPECT_EQ(load_le<int64_t>(sample.fields[1].bytes.data()), -1);
+  EXPECT_TRUE(sample.fields[2].bytes.empty());
 }
 
 TEST(BznaFileWriter, a_film_of_several_codecs_has_an_entry_for_each) {
@@ -105,6 +112,41 @@ TEST(BznaFileWriter, only_records_with_an_image_are_written) {
   EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { write(other); }),
               HasSubstr("found an image in another format"));
   EXPECT_FALSE(std::filesystem::exists(directory / "z.bzna"));
+}
+
+TEST(BznaFileWriter, a_film_of_too_many_codecs_is_left_out) {
+  constexpr size_t kMost = 1000;
+  std::vector<std::string> records;
+  for (size_t i = 0; i < kMost; ++i) {
+    records.push_back(MadeRecord{.thumb = {}, .parameters = std::to_string(i)}.bytes());
+  }
+  const auto tracks = [&] {
+    BznaFile file(records, false);
+    const std::string bytes = file_contents(file.path);
+    Mp4Bytes boxes(as_bytes(bytes), "x", 0);
+    std::vector<std::string> names;
+    for (const Track& track : read_tracks(boxes)) names.push_back(track.name);
+    return names;
+  };
+  EXPECT_THAT(tracks(), ElementsAre("bzna_input", "bzna_target", "VideoHandler"));
+  records.push_back(MadeRecord{.parameters = "one more"}.bytes());
+  EXPECT_THAT(tracks(), ElementsAre("bzna_input", "bzna_target"));
+}
+
+TEST(BznaFileWriter, records_that_a_search_could_not_find_are_refused) {
+  CollectingSink sink;
+  SidecarWriter sidecar;
+  const auto writer = make_writer({sink, nullptr, sidecar});
+  const std::string record = MadeRecord{}.bytes();
+  std::string open_end = record;
+  open_end.replace(record.rfind("moov") - 4, 4, be32(0));
+  for (const std::string& other : {record + mp4_box("moov", ""), record + mp4_box("ftyp", ""),
+                                   open_end, mp4_box("free", "") + record}) {
+    EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { writer->append(as_bytes(other), 0, 0); }),
+                HasSubstr("is not part of a record"));
+  }
+  EXPECT_TRUE(writer->payload_of(as_bytes(record + mp4_box("free", "other boxes may follow"))));
+  EXPECT_EQ(sink.position(), 40u);
 }
 
 TEST(BznaFileWriter, an_unfinished_file_is_truncated) {
