@@ -81,11 +81,13 @@ fuelrail_status copy_layout(const AVFrame& frame, fuelrail_planes* picture,
     picture->heights[i] =
         i == 0 ? frame.height : AV_CEIL_RSHIFT(frame.height, format->log2_chroma_h);
   }
-  /* What is not stated is as in a JPEG: full range, BT.601 (2 is "unspecified"), centred. */
+  /* What is not stated is as in a JPEG: full range, BT.601 (2 is "unspecified"), centred. For a
+   * chroma location that is not stated, libavcodec reports "left", which is hardly ever stated. */
   picture->full_range = frame.color_range != AVCOL_RANGE_MPEG ? 1 : 0;
   picture->matrix = frame.colorspace;
-  picture->chroma_location =
-      frame.chroma_location == AVCHROMA_LOC_UNSPECIFIED ? 1 : frame.chroma_location - 1;
+  const bool is_stated = frame.chroma_location != AVCHROMA_LOC_UNSPECIFIED &&
+                         frame.chroma_location != AVCHROMA_LOC_LEFT;
+  picture->chroma_location = is_stated ? frame.chroma_location - 1 : 1;
   return FUELRAIL_OK;
 }
 
