@@ -12,6 +12,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/benzina/still_work.h"
+#include "fuelrail/decode/hevc/nal_units.h"
 #include "fuelrail/encode/hevc_encoder.h"
 #include "fuelrail/loader/image_worker.h"
 #include "fuelrail/loader/loader.h"
@@ -24,6 +25,7 @@ namespace fuelrail::bzna {
 namespace {
 
 using fuelrail::testing::refusal_of;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // An image with a colour of its own.
@@ -35,6 +37,18 @@ std::vector<uint8_t> pixels_of(Size size, int number) {
     }
   }
   return pixels;
+}
+
+// The units as they are in a sample.
+std::vector<std::byte> with_lengths(const std::vector<Bytes>& units) {
+  std::vector<std::byte> bytes;
+  for (const Bytes unit : units) {
+    for (const int shift : {24, 16, 8, 0}) {
+      bytes.push_back(static_cast<std::byte>(unit.size() >> shift));
+    }
+    append_bytes(bytes, unit);
+  }
+  return bytes;
 }
 
 class BznaEpochs : public fuelrail::testing::PluginTest {
@@ -182,6 +196,54 @@ TEST_F(BznaEpochs, a_damaged_image_is_an_error_that_may_be_skipped) {
     options.errors.on_error = OnError::kSkip;
     EXPECT_EQ(epoch("bzna_input", options).size(), size_t{kRecords});  // another in its place
     EXPECT_EQ(epoch("bzna_thumb", {.order = OrderOptions{}}).size(), size_t{kRecords});
+  }
+}
+
+// Each of them is the image of record 1.
+TEST_F(BznaEpochs, an_image_that_cannot_be_decoded_is_an_error_that_may_be_skipped) {
+  const auto encoded = [](Size size) {
+    HevcStill still;
+    const std::vector<uint8_t> pixels = pixels_of(size, 0);
+    HevcEncoder({.crf = 8, .preset = "ultrafast"})
+        .encode({pixels.data(), size.height, size.width, 3, size.width * 3}, size, still);
+    return still;
+  };
+  const auto joined = [](Bytes first, Bytes second) {
+    std::vector<std::byte> bytes(first.begin(), first.end());
+    append_bytes(bytes, second);
+    return bytes;
+  };
+  const HevcStill good = encoded({64, 96}), larger = encoded({96, 96});
+  const std::vector<std::byte> twice = joined(good.bitstream, good.bitstream);
+  const std::vector<std::byte> other_sets =
+      joined(with_lengths(hevc::read_hvcc(larger.parameters).units), good.bitstream);
+  const Bytes half = Bytes(good.bitstream).first(good.bitstream.size() / 2);
+  struct Case {
+    Bytes bitstream, parameters;
+    const char* error;
+  };
+  for (const Case& bad : std::vector<Case>{
+           {{}, good.parameters, "the record's image has no bytes"},
+           {good.bitstream, {}, "does not have the parameters of the image's decoder"},
+           {good.bitstream, larger.parameters, "does not have the size that the dataset declares"},
+           {other_sets, good.parameters, "different sequence parameter sets"},
+           {half, good.parameters, "the image ends inside a NAL unit"},
+           {twice, good.parameters, "found more than one picture"}}) {
+    std::vector<std::byte> nested;
+    mp4::write_nested_file({.input = {.bitstream = bad.bitstream,
+                                      .parameters = bad.parameters,
+                                      .coded = {64, 96},
+                                      .visible = size_of(0)}},
+                           nested);
+    file =
+        std::make_unique<BznaFile>(std::vector{record(0), std::string(as_text(nested)), record(0)});
+    LoaderOptions options{.order = OrderOptions{}};
+    EXPECT_THAT(refusal_of<Error>([&] { epoch("bzna_input", options); }),
+                AllOf(HasSubstr("x.bzna: record 1, offset "), HasSubstr(bad.error)));
+    options.errors.on_error = OnError::kSkip;
+    const std::vector<Image> images = epoch("bzna_input", options);
+    EXPECT_EQ(images.size(), 3u);
+    for (const Image& image : images) expect_image(image, size_of(0), 0);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "command_fixture.h"
+#include "fuelrail/testing/bzna_file.h"
 
 namespace fuelrail {
 namespace {
@@ -75,6 +76,29 @@ TEST_F(CommandTest, images_left_out_are_warned_of_and_beyond_the_allowance_fail)
   EXPECT_THAT(beyond.err, ::testing::Not(HasSubstr("packed 8 of 8")));
   EXPECT_TRUE(std::filesystem::exists(out("y.rec.errors.jsonl")));
   EXPECT_FALSE(std::filesystem::exists(out("y.rec")));
+}
+
+// The invented plugin encodes nothing: of three images, only the photograph has to be encoded.
+TEST_F(CommandTest, an_image_that_the_encoder_refuses_is_left_out_or_ends_the_job) {
+  const std::string list = photos() + "/x.lst";
+  for (const char* const name : {"a.mp4", "c.mp4"}) {
+    write_file(photos() + "/" + name, bzna::MadeRecord{.name = name}.bytes());
+  }
+  write_file(list, "0\t0\ta.mp4\n1\t1\tant/0.jpg\n2\t1\tc.mp4\n");
+  const auto pack = [&](const std::string& output, const char* errors) {
+    return run_command({"pack", list, out(output), "--max-errors", errors, "-q"},
+                       [] { ::setenv("FUELRAIL_HEVC", INVENTED_HEVC, 1); });
+  };
+  const CommandResult within = pack("x.bzna", "1");
+  EXPECT_EQ(within.code, 1);
+  EXPECT_THAT(within.out, HasSubstr("x.bzna: 2 records"));
+  const json line = json::parse(file_contents(out("x.bzna.errors.jsonl")));
+  EXPECT_EQ(line.at("path"), photos() + "/ant/0.jpg");
+  EXPECT_THAT(line.at("reason").get<std::string>(),
+              HasSubstr("the invented plugin does not encode"));
+
+  EXPECT_EQ(pack("y.bzna", "0").code, 1);
+  EXPECT_FALSE(std::filesystem::exists(out("y.bzna")));
 }
 
 TEST_F(CommandTest, files_that_are_no_images_are_left_out_with_a_warning) {
