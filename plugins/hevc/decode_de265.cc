@@ -64,6 +64,17 @@ int get_planes(de265_decoder_context* context, de265_image_spec* spec, de265_ima
   return 1;
 }
 
+/* Replaces the functions with which every context begins. Those of one context are not enough:
+ * libde265 allocates a picture that it filters afterwards (SAO) with the default ones. */
+void clear_all_planes() {
+  static const bool is_done = [] {
+    *const_cast<de265_image_allocation*>(de265_get_default_image_allocation_functions()) = {
+        get_planes, release_planes};
+    return true;
+  }();
+  static_cast<void>(is_done);
+}
+
 /* A new context for each picture: de265_reset keeps slice headers, parameter sets and warnings. */
 struct State {
   State() = default;
@@ -74,8 +85,6 @@ struct State {
     free();
     context = de265_new_decoder();
     if (context == nullptr) throw std::bad_alloc();
-    de265_image_allocation functions{get_planes, release_planes};
-    de265_set_image_allocation_functions(context, &functions, nullptr);
   }
   void free() {
     if (context != nullptr) de265_free_decoder(std::exchange(context, nullptr));
@@ -123,6 +132,7 @@ fuelrail_status make_decoder(fuelrail_codec codec, void** decoder, fuelrail_fail
   }
   if (de265_init() != DE265_OK) throw std::bad_alloc();  // its tables remain between pictures
   de265_set_verbosity(0);
+  clear_all_planes();
   *decoder = new State;
   return FUELRAIL_OK;
 } catch (const std::bad_alloc&) {

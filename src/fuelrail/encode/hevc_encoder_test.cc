@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <climits>
@@ -20,6 +21,7 @@
 #include "fuelrail/testing/crop_job.h"
 #include "fuelrail/testing/plugin_test.h"
 #include "fuelrail/testing/refusal.h"
+#include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail {
 namespace {
@@ -183,6 +185,23 @@ TEST_F(HevcStills, that_are_cut_never_show_the_picture_before) {
       EXPECT_THAT(error, HasSubstr("damaged"));
     }
   }
+}
+
+// Found by fuzzing: a picture without its last rows, of which libde265 does not warn.
+TEST_F(HevcStills, without_all_their_parts_never_show_other_memory) {
+  const std::string file =
+      file_contents(FUELRAIL_SOURCE_DIR "/tests/fuzz/corpus/still/missing-parts");
+  const EncodedImage image(as_bytes(file));
+  std::vector<std::string> results;
+  for (const int fill : {1, 254}) {  // of the bytes that malloc returns
+    ::mallopt(M_PERTURB, fill);
+    const ImageInfo info = probe(image);
+    CropJob job(image, info, whole(info.stored));
+    job.decode_with(*decoder);
+    results.push_back(job.error().empty() ? job.packed() : job.error());
+  }
+  ::mallopt(M_PERTURB, 0);
+  EXPECT_TRUE(results[0] == results[1]);
 }
 
 // Neither library reports all damage; only a sidecar's checksum is certain. The numbers are those
