@@ -31,6 +31,7 @@ GOLDEN_SEEDS = {
     "tiff": "images/*.tif",
     "recordio": "*/*.rec",
     "idx": "*/*.idx",
+    "still": "h264/*.mp4",
 }
 # Longer inputs than the longest seed teach a parser nothing and slow it down.
 MOST_BYTES = {
@@ -41,7 +42,8 @@ MOST_BYTES = {
     "split": 2048,
     "split_uri": 256,
 }
-# Executions of `--repeat`: some seconds for each target. Those named open files or start threads.
+# Executions of `--repeat`: some seconds for each target. Those named open files, start threads or
+# decode in another process.
 REPEATED = 10_000
 REPEATED_OF = {
     "bzna": 4_000,
@@ -52,6 +54,7 @@ REPEATED_OF = {
     "recordio_pair": 2_000,
     "split": 1_000,
     "split_uri": 4_000,
+    "still": 1_000,
 }
 KEPT_BYTES = 48 << 10
 KEPT_FILES = 64
