@@ -113,12 +113,24 @@ TEST(NestedFile, a_name_that_is_too_long_is_an_error) {
                         "65537"));
 }
 
-TEST(NestedFile, a_track_without_exactly_one_sample_is_an_error) {
+TEST(NestedFile, a_number_of_samples_that_the_table_does_not_have_is_an_error) {
   std::string bytes = record({}, false);
   const size_t sizes = bytes.find("stsz") + 8;
   ASSERT_EQ(bytes.substr(sizes, 8), be32(0) + be32(1));
   bytes.replace(sizes, 8, be32(1) + be32(2));  // two samples of one byte
   EXPECT_THAT(refused(bytes), HasSubstr("stsz"));
+}
+
+TEST(NestedFile, a_track_with_several_samples_or_none_is_an_error) {
+  const auto with_name = [](const std::string& samples) {
+    return mp4_box("ftyp", "isom") +
+           mp4_box("moov", trak(tkhd(0, 0), hdlr("meta", "bzna_fname"),
+                                stsd(mp4_box("mett", std::string(8, '\0'))) + samples));
+  };
+  EXPECT_THAT(refused(with_name(stsz({1, 1}) + stsc({{1, 2}}) + stco({0}))),
+              HasSubstr("stbl does not have exactly one sample: expected 1 sample in each track of "
+                        "a record, found 2"));
+  EXPECT_THAT(refused(with_name(stsz({}) + stsc({}) + stco({}))), HasSubstr("found 0"));
 }
 
 // Whatever byte is changed, the record is parsed into parts inside it, or one error has a place.

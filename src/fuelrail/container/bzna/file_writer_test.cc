@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <filesystem>
 #include <string>
@@ -147,6 +148,33 @@ TEST(BznaFileWriter, records_that_a_search_could_not_find_are_refused) {
   }
   EXPECT_TRUE(writer->payload_of(as_bytes(record + mp4_box("free", "other boxes may follow"))));
   EXPECT_EQ(sink.position(), 40u);
+}
+
+TEST(BznaFileWriter, a_record_of_more_than_2_gib_is_refused) {
+  constexpr size_t kBytes = (size_t{2} << 30) + 1;
+  void* const zeros =
+      ::mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(zeros, MAP_FAILED);
+  CollectingSink sink;
+  SidecarWriter sidecar;
+  const Bytes record(static_cast<const std::byte*>(zeros), kBytes);
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([&] {
+                make_writer({sink, nullptr, sidecar})->append(record, 0, 0);
+              }),
+              HasSubstr("the record is too long for a `.bzna` file: expected at most 2147483648 "
+                        "bytes, found 2147483649"));
+  ::munmap(zeros, kBytes);
+}
+
+TEST(BznaFileWriter, an_incomplete_beginning_is_written_again) {
+  const auto written_after = [](std::string_view left) {
+    CollectingSink sink;
+    SidecarWriter sidecar;
+    sink.write(as_bytes(left));
+    make_writer({sink, nullptr, sidecar})->finish();
+    return sink.take();
+  };
+  EXPECT_TRUE(written_after("a killed job") == written_after(""));
 }
 
 TEST(BznaFileWriter, an_unfinished_file_is_truncated) {
