@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fuelrail/base/crc32.h"
+#include "fuelrail/base/endian.h"
 #include "fuelrail/container/bzna/bzna_container.h"
 #include "fuelrail/container/bzna/file_writer.h"
 #include "fuelrail/container/file_identity.h"
@@ -88,6 +89,18 @@ struct BznaFile {
   std::string path = directory / "x.bzna";
   std::string sidecar = path + ".frx";
   std::vector<std::string> warnings;
+};
+
+// A record of a container. Lifetime: the container outlives it.
+struct Read {
+  explicit Read(const Container& container, uint64_t i) {
+    read_sample(container, i, framed, sample);
+  }
+  std::string field(size_t f) const { return std::string(as_text(sample.fields[f].bytes)); }
+  const FieldValue& image() const { return sample.fields[0]; }
+  int64_t label() const { return load_le<int64_t>(sample.fields[1].bytes.data()); }
+  std::vector<std::byte> framed;
+  Sample sample;
 };
 
 }  // namespace fuelrail::bzna

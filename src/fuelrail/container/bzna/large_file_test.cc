@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/build_sidecar.h"
 #include "fuelrail/container/bzna/bzna_container.h"
@@ -98,12 +97,10 @@ TEST(LargeBzna, opens_with_the_memory_of_its_tables) {
   constexpr uint64_t kAfter4GiB = (uint64_t{1} << 32) / kHoleBytes + 1;
   EXPECT_EQ(file->extent(kAfter4GiB).offset, kFirstRecordAt + kAfter4GiB * kHoleBytes);
   EXPECT_EQ(file->extent(kAfter4GiB).length, kHoleBytes);
-  std::vector<std::byte> framed;
-  Sample sample;
-  read_sample(*file, kManyRecords - 1, framed, sample);
-  EXPECT_EQ(as_text(sample.fields[0].bytes), "the last one");
-  EXPECT_EQ(load_le<int64_t>(sample.fields[1].bytes.data()), 7);
-  EXPECT_EQ(as_text(sample.fields[2].bytes), "z.jpg");
+  const Read read(*file, kManyRecords - 1);
+  EXPECT_EQ(read.field(0), "the last one");
+  EXPECT_EQ(read.label(), 7);
+  EXPECT_EQ(read.field(2), "z.jpg");
 }
 
 TEST(LargeBzna, a_record_of_more_than_2_gib_is_refused) {
