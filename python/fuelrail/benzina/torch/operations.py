@@ -170,11 +170,11 @@ class ConstantBiasTransform(BiasTransform):
 class ConstantOOBTransform(OOBTransform):
     """Gives pixels outside the image the same color in all images.
 
-    oob: a number, or three numbers for red, green and blue. Default: 0.
+    oob: a number, or three numbers for red, green and blue, even NaN. Default: 0.
     """
 
     def __init__(self, oob: float | Iterable[float] | None = (0.0, 0.0, 0.0)) -> None:
-        self.oob = _finite("oob", 0.0 if oob is None else oob)
+        self.oob = _numbers("oob", 0.0 if oob is None else oob, 3)
 
     def __call__(self, index: Any, in_shape: Any, out_shape: Any, rng: Any) -> tuple[float, ...]:
         return self.oob

@@ -140,7 +140,7 @@ TEST(BznaFileWriter, records_that_a_search_could_not_find_are_refused) {
   for (const std::string& other : {record + mp4_box("moov", ""), record + mp4_box("ftyp", ""),
                                    open_end, mp4_box("free", "") + record}) {
     EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { writer->append(as_bytes(other), 0, 0); }),
-                HasSubstr("is not part of a record"));
+                HasSubstr("boxes that a search for records would not find"));
   }
   EXPECT_TRUE(writer->payload_of(as_bytes(record + mp4_box("free", "other boxes may follow"))));
   EXPECT_EQ(sink.position(), 40u);
