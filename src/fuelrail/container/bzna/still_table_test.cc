@@ -150,11 +150,10 @@ TEST_F(StillTables, with_a_codec_that_cannot_be_used_make_a_bad_record) {
     }
     return std::string();
   };
-  EXPECT_THAT(refused(codec("av01", "sets")),
-              HasSubstr("x.bzna: record 0, offset " + std::to_string(40 + record.find("thumb"))));
-  EXPECT_THAT(refused(codec("av01", "sets")),
-              HasSubstr("the image's format is not supported: expected H.265 (hvc1, hev1) or H.264 "
-                        "(avc1), found a sample entry 'av01'"));
+  EXPECT_THAT(
+      refused(codec("av01", "sets")),
+      HasSubstr("x.bzna: record 0, offset 40: the image's format is not supported: expected "
+                "H.265 (hvc1, hev1) or H.264 (avc1), found a sample entry 'av01'"));
   EXPECT_THAT(refused(codec("hvc1", "")), HasSubstr("does not have the parameters of the image's"));
   EXPECT_THAT(refused(codec("hvc1", std::string(65'537, 'p'))),
               HasSubstr("the parameters of the image's decoder are too long: expected at most "
