@@ -31,7 +31,7 @@ class ReadKeywords(_ReadThreads, _ReadWays, total=False):
 class SampleKeywords(_ReadThreads, total=False):
     """Options for reading and transforming samples:
     schema: how to interpret the records, as in `fuelrail.open`. Default: the format's default.
-    track: the image of each sample of a `.bzna` file, as in `fuelrail.open`. Default: the thumbnail.
+    track: the image of each sample of a `.bzna` file, as in `fuelrail.open`.
     split: the samples of a `.bzna` file to read, as in `fuelrail.open`. Default: all samples.
     sidecar: "use" or "ignore", as in `fuelrail.open`. Default: "use".
     transforms: a list of transforms from `fuelrail.transforms`. If the transforms do not give all

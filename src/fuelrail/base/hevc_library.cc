@@ -75,7 +75,8 @@ std::string describe_hevc_library() {
   try {
     return hevc_library().description;
   } catch (const MissingCodecError& error) {
-    return error.detail().found;
+    return fmt::format("not usable ({}); docs/install.md describes the plugin",
+                       error.detail().found);
   }
 }
 

@@ -71,8 +71,6 @@ class SimilarityWarp {
   // +-10^9 degrees, and a translation or probability outside 0 to 1.
   explicit SimilarityWarp(const Similarity& intervals);
 
-  // Has the effective `resize`, and the bounds of `ratio` in ascending order.
-
   // Draws, in this order: the scale; with a ratio, up to ten ratios, until the crop fits into the
   // image; with `random_crop`, the crop's centre, x and y; the angle; the translation, x and y;
   // whether to flip, horizontally and vertically. If none of the ten crops fits, the crop is the

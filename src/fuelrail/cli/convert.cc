@@ -28,12 +28,11 @@ Examples:
   fuelrail convert packed.{s} val.{1} --schema {schema} --classes train.{1}
 
 The records are copied unchanged, and their checksums are verified. Class names and the keys of an
-index are stored in OUT's sidecar, so converting back gives the same file and the same index, but
-no splits.
+index are stored in OUT's sidecar, so converting back gives the same file and the same index.
 
 A {stills} file has H.265 stills. The images of other formats are encoded again for it, which needs
 the plugin for H.265; back, each still becomes an image of the other format as it is, as an MP4
-file.
+file; splits are lost.
 
 With --schema, OUT gets image records with labels and class names, the same ones that
 'fuelrail pack' writes for the original folder. In this case, OUT may have the same format as SRC.

@@ -104,7 +104,7 @@ Json sidecar_json(const SidecarLocation& location) {
           {"made", location.made}};
 }
 
-// The splits that the file stores, with their numbers of records.
+// Names and numbers of records. Errors: those of RecordFile::splits.
 std::vector<std::pair<std::string, size_t>> splits_of(const Container& container) {
   std::vector<std::pair<std::string, size_t>> splits;
   const std::vector<const RecordFile*> files = record_files_of(container);
@@ -113,12 +113,6 @@ std::vector<std::pair<std::string, size_t>> splits_of(const Container& container
     splits.emplace_back(split.name, split.records.size());
   }
   return splits;
-}
-
-Json splits_json(const Container& container) {
-  std::vector<Json::Member> splits;
-  for (const auto& [name, records] : splits_of(container)) splits.emplace_back(name, records);
-  return splits.empty() ? Json() : Json(splits);
 }
 
 // Null if there is no record file; an array if there are several.
@@ -134,9 +128,15 @@ Json sidecars_json(const Container& container) {
 // The results for a dataset, printed as JSON or as text.
 struct Findings {
   ContentKind kind;
-  RecordSizes sizes{};      // only for opaque records
-  SampledImages sampled{};  // only for images
+  RecordSizes sizes{};                                   // only for opaque records
+  SampledImages sampled{};                               // only for images
+  std::vector<std::pair<std::string, size_t>> splits{};  // that the file stores, with their sizes
 };
+
+Json splits_json(const Findings& found) {
+  const std::vector<Json::Member> splits(found.splits.begin(), found.splits.end());
+  return splits.empty() ? Json() : Json(splits);
+}
 
 Json fields_json(const Schema& schema) {
   std::vector<Json> fields;
@@ -161,7 +161,7 @@ void print_json(const std::string& uri, const Container& container, const Findin
                           {"format", container.format()},
                           {"records", container.size()},
                           {"bytes", fingerprint.bytes},
-                          {"splits", splits_json(container)},
+                          {"splits", splits_json(found)},
                           {"fields", fields_json(container.schema())},
                           {"opaque", found.kind.opaque},
                           {"packed_folders", found.kind.packed_folders},
@@ -257,7 +257,7 @@ void print_text(const std::string& uri, const Container& container, const Findin
   line("bytes", fmt::format("{} ({})", grouped(container.fingerprint().bytes),
                             human_bytes(container.fingerprint().bytes)));
   std::string splits;
-  for (const auto& [name, records] : splits_of(container)) {
+  for (const auto& [name, records] : found.splits) {
     splits += fmt::format("{}{} {}", splits.empty() ? "" : ", ", name, grouped(records));
   }
   if (!splits.empty()) line("splits", splits);
@@ -274,11 +274,21 @@ int run(const InfoArguments& arguments, Console& console) {
   } else {
     found.sampled = look_at_some(*container);
   }
+  std::string damage;
+  try {
+    found.splits = splits_of(*container);
+  } catch (const CorruptError& error) {
+    damage = error.what();
+  }
   container->fingerprint([] { return !interrupted(); });  // slow for a folder; cached
   if (arguments.json) {
     print_json(arguments.dataset.uri, *container, found, console);
   } else {
     print_text(arguments.dataset.uri, *container, found, console);
+  }
+  if (!damage.empty()) {
+    console.say(damage);
+    return kDataProblem;
   }
   if (found.sampled.damaged == 0) return kOk;
   console.say(

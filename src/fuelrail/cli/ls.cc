@@ -110,7 +110,9 @@ class Listing {
       if (json_) {
         print_element(json_line(i, info, place).text());
       } else {
-        const std::string last = has_names_ ? info.class_name + " / " + info.name : info.class_name;
+        const std::string last =
+            has_names_ ? (info.class_name.empty() ? "-" : info.class_name) + " / " + info.name
+                       : info.class_name;
         console_.print_line(text_line(i, info, is_folder_ ? place.path : last));
       }
     } catch (Error& error) {

@@ -34,20 +34,21 @@ Finding finding_of(const Damage& damage) {
 RecordChecker::RecordChecker(const Container& container, const Container* full, bool decode)
     : container_(container),
       full_(full),
-      file_(dynamic_cast<const RecordFile*>(&container)),
+      files_(record_files_of(container)),
       pieces_(container),
       decoder_(decode ? make_decoder() : nullptr) {}
 
 CheckedRecord RecordChecker::check(uint64_t i) {
   CheckedRecord checked;
   bool record_is_read = false;
+  checked_ = nullptr;
   try {
     if (pieces_.is_long(i)) {  // only its checksum can be checked
       pieces_.read(i, [](Bytes) {});
       return checked;
     }
     read_record(container_, i, framed_, sample_);
-    if (file_ != nullptr) file_->check_record(i, framed_);
+    check_tables(i);
     record_is_read = true;
     checked.tolerated = check_images(container_);
     if (full_ != nullptr) {
@@ -73,6 +74,13 @@ Finding RecordChecker::finding_at(uint64_t i, Error& error) const {
   return finding_of(error);
 }
 
+void RecordChecker::check_tables(uint64_t i) const {
+  const Place place = container_.place(i);
+  for (const RecordFile* file : files_) {
+    if (file->uri() == place.path) file->check_record(place.record, framed_, false);
+  }
+}
+
 uint32_t RecordChecker::check_images(const Container& container) {
   const auto& fields = container.schema().fields;
   uint32_t tolerated = 0;
@@ -83,6 +91,8 @@ uint32_t RecordChecker::check_images(const Container& container) {
 }
 
 uint32_t RecordChecker::check_image(const EncodedImage& encoded) {
+  if (encoded.bytes.data() == checked_) return 0;  // the thumbnail is the image
+  checked_ = encoded.bytes.data();
   const ImageInfo info = probe(encoded);
   if (decoder_ == nullptr) return 0;
   const Size size = info.stored;

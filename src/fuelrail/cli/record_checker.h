@@ -49,6 +49,7 @@ class RecordChecker {
   CheckedRecord check(uint64_t i);
 
  private:
+  void check_tables(uint64_t i) const;
   Finding finding_at(uint64_t i, Error& error) const;
   uint32_t check_images(const Container& container);
   // Returns: the number of tolerated oddities.
@@ -56,12 +57,13 @@ class RecordChecker {
 
   const Container& container_;
   const Container* full_;
-  const RecordFile* file_;  // null if the container is not one
+  const std::vector<const RecordFile*> files_;
   PieceReader pieces_;
   std::unique_ptr<Decoder> decoder_;
   std::vector<std::byte> framed_;
   Sample sample_;
   Scratch pixels_;
+  const std::byte* checked_ = nullptr;  // the record's image that was checked last
 };
 
 }  // namespace fuelrail::cli

@@ -62,13 +62,10 @@ class RecordFile : public Container {
   virtual void read_pieces(uint64_t i, MutableBytes buffer,
                            const std::function<void(Bytes piece)>& take) const;
 
-  // Checks that record i, whose bytes are `framed`, does not contradict the file's tables. Errors:
-  // CorruptError. Default: nothing.
-  virtual void check_record(uint64_t /*i*/, Bytes /*framed*/) const {}
-
-  // Checks that a copy of record i's payload has all that the file stores about the record. Errors:
-  // CorruptError if it has not. Default: nothing.
-  virtual void check_copy(uint64_t /*i*/, Bytes /*payload*/) const {}
+  // Checks that record i does not contradict the file's tables. `copied`: also that the payload
+  // alone has all that they store about the record. Errors: CorruptError; those of parsing the
+  // payload. Default: nothing.
+  virtual void check_record(uint64_t /*i*/, Bytes /*payload*/, bool /*copied*/) const {}
 
   // The splits that the file stores; none by default. Errors: CorruptError for a damaged table;
   // those of the source.

@@ -47,7 +47,7 @@ class RecordFileStream final : public RecordStream {
   StreamedRecord read_next(uint64_t i) override {
     StreamedRecord record = read_record(*file_, i, reader_, max_payload_bytes(), storage_);
     if (const auto crc = file_->payload_crc(i)) check_record_crc(record.crc, *crc);
-    file_->check_copy(i, record.payload);
+    file_->check_record(i, record.payload, true);
     if (!keys_.empty()) record.key = keys_[i];
     return record;
   }

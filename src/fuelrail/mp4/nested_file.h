@@ -47,9 +47,9 @@ struct NestedFile {
 NestedFile read_nested_file(Bytes record, const std::string& uri, uint64_t offset);
 
 // Whether a file can be a record: its boxes have lengths of their own (a box of size 0 would extend
-// over the records after it), the first and only the first is `ftyp`, and one is `moov`. So a
-// search finds the record and the one after it. Errors: CorruptError for a box that is shorter than
-// its header or longer than the file.
+// over the records after it), the first and only the first is `ftyp`, and one is `moov`. Without
+// this, a search (file_scan.h) would miss the record or the one after it. Errors: CorruptError for
+// a box that is shorter than its header or longer than the file.
 bool can_be_record(Bytes file);
 
 // The label in a sample of a target track: int64, little-endian. Requires: 8 bytes.

@@ -325,15 +325,24 @@ TEST_F(NestedImages, that_are_damaged_are_lost_alone_without_a_sidecar) {
   EXPECT_EQ(opened("r.bzna")->sidecar().key(1), 2u);
 }
 
-TEST_F(NestedImages, whose_labels_differ_from_the_tables_are_not_merged) {
+TEST_F(NestedImages, whose_labels_differ_from_the_tables_are_recovered_but_not_merged) {
   pack(photos(), out("x.bzna"), {});
-  std::filesystem::remove(out("x.bzna.frx"));
   std::string bytes = file_contents(out("x.bzna"));
-  bytes[bytes.rfind("bzna_target")] = 'x';  // the file has no labels now
+  const Extent last = opened("x.bzna")->record_extent(4);
+  bytes[last.offset + last.length] ^= 2;  // the labels follow the records
   write_file(out("x.bzna"), bytes);
   EXPECT_THAT(testing::refusal_of<CorruptError>([&] { merge({out("x.bzna")}, out("m.bzna")); }),
-              HasSubstr("record 0: a copy of the record would lose its label in the file's "
-                        "tables: expected -1, found 0. Convert the file to a .rec file"));
+              HasSubstr("record 0: the record's own label differs from its label in the file's "
+                        "tables: expected 0, found 2"));
+  std::vector<std::string> warnings;
+  const JobOptions job{.warn = [&](const std::string& text) { warnings.push_back(text); }};
+  EXPECT_EQ(recover(out("x.bzna"), out("r.bzna"), job).file.records, 5u);
+  EXPECT_THAT(warnings, ::testing::Contains(HasSubstr("differ from those in the records: 1.")));
+
+  const size_t target = bytes.rfind("bzna_target");
+  bytes[target] = 'x';  // the tables have no labels now, as in a file whose track of labels ends
+  write_file(out("x.bzna"), bytes);
+  EXPECT_EQ(merge({out("x.bzna")}, out("m.bzna")).records, 5u);
 }
 
 TEST_F(NestedImages, are_not_copied_past_an_unusable_sidecar) {

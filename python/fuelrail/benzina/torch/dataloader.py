@@ -186,8 +186,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         `collate_fn` raises an error, is replaced by this error; the next call of `next` returns the
         next batch. An error of the sampler ends the epoch after the batches before it.
 
-        Several iterators may be used at a time. The threads of an iterator that has ended, or was
-        deleted, serve the next one. Without a sidecar beside the file, a warp that depends on the
+        Several iterators may be used at a time. The threads of an iterator that has ended without
+        errors, or was deleted, serve the next one. Without a sidecar beside the file, a warp that depends on the
         sizes of images reads each record twice. `fuelrail index` makes the sidecar.
 
         Errors of `next`: DecodeError and the other errors of reading and decoding, with the path
@@ -285,6 +285,7 @@ class _Batches:
             world_size=1,
         )
         self._taken: list[tuple[NativeColumn, ...]] = []  # a batch that was not returned yet
+        self._has_failed = False  # the core may have failed as a whole
         self._is_over = False
 
     def __iter__(self) -> _Batches:
@@ -301,7 +302,10 @@ class _Batches:
         targets = self._targets[number]
         if isinstance(targets, Exception):
             self._taken.clear()
-            raise self._targets.pop(number)
+            try:
+                raise self._targets.pop(number)
+            finally:
+                del targets  # a cycle with the traceback would keep the iterator alive
         ((images,),) = self._taken
         assert isinstance(images, _core.Array)
         framework = self._loader._framework
@@ -313,6 +317,9 @@ class _Batches:
         """Requests a batch. Returns False at the end of the epoch."""
         try:
             is_batch = self._order.take(self._core, self._turn, self._taken)
+        except BaseException:
+            self._has_failed = True
+            raise
         finally:
             end_thread_at_exit()
             for said in self._core.warnings():
@@ -322,10 +329,13 @@ class _Batches:
         return is_batch
 
     def close(self) -> None:
-        """Ends the epoch. The next iterator gets the threads of this one."""
+        """Ends the epoch. Unless an error was raised, the next iterator gets the threads of this
+        one.
+        """
         if not self._is_over:
             self._is_over = True
-            self._loader._idle.append(self._core)
+            if not self._has_failed:
+                self._loader._idle.append(self._core)
 
     def __del__(self) -> None:
         if hasattr(self, "_is_over"):

@@ -146,29 +146,17 @@ class OpenedBzna final : public RecordFile {
     return framed;
   }
 
-  void check_record(uint64_t i, Bytes record) const override {
+  void check_record(uint64_t i, Bytes payload, bool copied) const override {
+    if (i >= table_.labels.size()) return;  // only the record can have a label
     const std::optional<int64_t> own =
-        mp4::read_nested_file(record, uri(), table_.records[i].offset).label;
-    if (!own || i >= table_.labels.size() || *own == table_.labels[i]) return;
+        mp4::read_nested_file(payload, uri(), table_.records[i].offset).label;
+    const int64_t label = table_.labels[i];
+    if (own.value_or(mp4::kNoLabel) == label || (!own && !copied)) return;
     throw CorruptError("the record's own label differs from its label in the file's tables",
                        {.path = uri(),
                         .record = i,
-                        .expected = fmt::to_string(*own),
-                        .found = fmt::to_string(table_.labels[i])});
-  }
-
-  void check_copy(uint64_t i, Bytes payload) const override {
-    const mp4::NestedFile nested = mp4::read_nested_file(payload, uri(), table_.records[i].offset);
-    const int64_t own = nested.label.value_or(mp4::kNoLabel);
-    const bool is_record = nested.input || nested.thumb;  // the writer refuses others
-    if (!is_record || own == table_.label(i)) return;
-    throw CorruptError("a copy of the record would lose its label in the file's tables",
-                       {.path = uri(),
-                        .record = i,
-                        .expected = fmt::to_string(table_.label(i)),
-                        .found = own == mp4::kNoLabel ? "no label" : fmt::to_string(own),
-                        .remedy = "Convert the file to a .rec file, which gets the labels of the "
-                                  "tables, and that to a new file"});
+                        .expected = own ? fmt::to_string(*own) : "no label",
+                        .found = fmt::to_string(label)});
   }
 
   std::optional<Size> image_size(uint64_t i) const override {

@@ -14,7 +14,8 @@ extern const FileFormat kFormat;
 
 // Schema: {image: image; label: tensor int64; name: bytes}. A record without a label has the label
 // -1, and one without a name an empty name. `options.track` chooses the image: "bzna_thumb", at
-// most 512 x 512 (the default), or "bzna_input", the image in full size. The label is that of the
+// most 512 x 512, or "bzna_input", the image in full size; by default the thumbnail or, if the
+// record has none, the image in full size. The label is that of the
 // file's track `bzna_target`, not that of the record. Sample::id is the record's number.
 //
 // Opening reads the file's tables, and no record; it writes no sidecar. Without a sidecar,

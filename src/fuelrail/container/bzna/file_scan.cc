@@ -62,7 +62,7 @@ class RecordSearch {
              .offset = at,
              .skipped_bytes = source_.size_bytes() - at,
              .reason =
-                 "the file's tables are missing or damaged, so its records were searched for; its "
+                 "the file's tables are missing or damaged, so its records were searched for; any "
                  "splits, and any records after this offset, are lost"});
     table_.records = mp4::SampleTable(places_);
     return std::move(table_);

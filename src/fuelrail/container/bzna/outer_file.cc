@@ -167,7 +167,7 @@ std::vector<uint64_t> records_of_imagenet(const std::string& uri, uint64_t recor
   const bool documented = records == kDocumentedRecords;
   const uint64_t test = documented ? 99'993 : 100'000;
   const uint64_t validation = documented ? 49'999 : 50'000;
-  if (records <= test + validation) {
+  if (!stored.empty() || records <= test + validation) {
     throw InvalidArgumentError(
         fmt::format("the file has no split '{}'", split),
         {.path = uri,

@@ -65,7 +65,8 @@ class SidecarWriter {
   // Copies the sections of `old` that cannot be rebuilt, even those of unknown types, except types
   // that this writer already has. Never copies the fingerprint, the table, checksums or labels,
   // whatever their flags say, because this writer builds its own. `left_out`: one more type that is
-  // not copied; 0 = none. Requires: `old` belongs to the same file. Errors: CorruptError.
+  // not copied; 0 = none. Requires: `old` belongs to a file with the same records. Errors:
+  // CorruptError.
   void keep_sections_of(const Sidecar& old, uint32_t left_out = 0);
 
   // Appends the sidecar's bytes to `sink`; the caller commits the sink. Equal calls give equal

@@ -100,8 +100,8 @@ class Part {
   // Completes the files and flushes them to the device. Errors: IoError.
   void finish();
   // As `finish`, but stores the images' labels and the class names in the sidecar first, and then
-  // the sections of `source` that cannot be rebuilt, except keys. Errors: CorruptError for a
-  // damaged `source`.
+  // the sections of `source` that cannot be rebuilt, except keys. Requires: the part has all
+  // records of the source, in order. Errors: CorruptError for a damaged `source`.
   void finish_images(const std::vector<std::string>& classes, const Sidecar* source = nullptr);
 
   // Makes the destructor remove the files if `commit_data` has not succeeded, even with
