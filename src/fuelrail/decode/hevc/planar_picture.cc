@@ -7,23 +7,16 @@
 namespace fuelrail::hevc {
 namespace {
 
-// Two neighbouring chroma values, and the weight of the second one, in quarters.
-struct Between {
-  int64_t first = 0;
-  int64_t second = 0;
-  int weight = 0;
+// The chroma at a luma position, in a direction with one chroma value for two luma values: the
+// value of its own pair, and in quarters the weight of the neighbour, the one before an even
+// position or after an odd one. `centred`: a chroma value lies between its two luma values, not on
+// the first.
+struct Weights {
+  int before = 0;
+  int after = 0;
 };
-
-// The chroma values around luma position `at`, in a direction with `step` luma values for each
-// chroma value. `centred`: a chroma value lies between its two luma values, not on the first.
-Between around(int64_t at, int64_t step, bool centred, int64_t count) {
-  if (step == 1) return {at, at, 0};
-  const int64_t own = at / 2;
-  const bool is_even = at % 2 == 0;
-  const auto inside = [count](int64_t i) { return std::clamp<int64_t>(i, 0, count - 1); };
-  if (!centred) return {inside(own), inside(own + 1), is_even ? 0 : 2};
-  return is_even ? Between{inside(own - 1), inside(own), 3}
-                 : Between{inside(own), inside(own + 1), 1};
+Weights weights_of(bool centred) {
+  return centred ? Weights{.before = 1, .after = 1} : Weights{.before = 0, .after = 2};
 }
 
 template <typename T>
@@ -69,17 +62,14 @@ uint8_t rounded(float value) {
 template <typename T>
 class Converter {
  public:
-  Converter(const PlanarPicture& picture, Box box) : picture_(picture), box_(box) {
-    const size_t width = static_cast<size_t>(box.width);
-    const bool halves_width = picture.chroma == 1 || picture.chroma == 2;
-    columns_.reserve(width);
-    for (int64_t x = 0; x < box.width; ++x) {
-      columns_.push_back(around(box.left + x, halves_width ? 2 : 1,
-                                picture.siting == Siting::kCentre && picture.chroma == 1,
-                                picture.planes[1].size.width));
-    }
-    for (std::vector<float>& values : chroma_) values.resize(width);
-    blended_.resize(static_cast<size_t>(std::max<int64_t>(picture.planes[1].size.width, 1)));
+  Converter(const PlanarPicture& picture, Box box)
+      : picture_(picture),
+        box_(box),
+        halves_width_(picture.chroma == 1 || picture.chroma == 2),
+        halves_height_(picture.chroma == 1) {
+    const size_t pairs = static_cast<size_t>(box.width / 2 + 1);
+    blended_.resize((halves_width_ ? pairs : static_cast<size_t>(box.width)) + 2);
+    for (std::vector<float>& values : upsampled_) values.resize(2 * pairs);
   }
 
   void convert(ImageView output) {
@@ -90,7 +80,7 @@ class Converter {
       } else if (picture_.chroma == 0) {
         write_grey_as_rgb(luma, output.row(y));
       } else {
-        for (size_t c = 0; c < 2; ++c) upsample(picture_.planes[c + 1], box_.top + y, chroma_[c]);
+        for (size_t c = 0; c < 2; ++c) upsample(c, box_.top + y);
         if (output.channels == 1) {
           write_grey_of_rgb(luma, output.row(y));
         } else if (picture_.matrix == Matrix::kRgb) {
@@ -103,25 +93,53 @@ class Converter {
   }
 
  private:
-  // The chroma of a row of luma, centred on 0, in the range of RGB.
-  void upsample(const Plane& plane, int64_t y, std::vector<float>& values) {
-    const Between rows = around(y, picture_.chroma == 1 ? 2 : 1,
-                                picture_.siting != Siting::kTopLeft, plane.size.height);
-    const T* const above = row_of<T>(plane, rows.first);
-    const T* const below = row_of<T>(plane, rows.second);
-    const Between first = columns_.front(), last = columns_.back();
-    const int64_t begin = std::min(first.first, first.second);
-    const int64_t end = std::max(last.first, last.second) + 1;
-    for (int64_t x = begin; x < end; ++x) {
-      blended_[static_cast<size_t>(x)] =
-          (4 - rows.weight) * static_cast<int>(above[x]) + rows.weight * static_cast<int>(below[x]);
+  // Sets `chroma_[c]` to the chroma of a row of luma, centred on 0, in the range of RGB.
+  void upsample(size_t c, int64_t y) {
+    float* const values = upsampled_[c].data();
+    if (!halves_width_) {
+      blend_rows(picture_.planes[c + 1], y, box_.left, box_.width);
+      for (int64_t x = 0; x < box_.width; ++x) values[x] = in_range(4 * blended_[1 + x]);
+      chroma_[c] = values;
+      return;
     }
-    for (size_t x = 0; x < values.size(); ++x) {
-      const Between at = columns_[x];
-      const int value = (4 - at.weight) * blended_[static_cast<size_t>(at.first)] +
-                        at.weight * blended_[static_cast<size_t>(at.second)];
-      values[x] = (static_cast<float>(value) - factors_.chroma_middle) * factors_.chroma;
+    const int64_t first = box_.left / 2;
+    const int64_t pairs = (box_.left + box_.width - 1) / 2 - first + 1;
+    blend_rows(picture_.planes[c + 1], y, first, pairs);
+    const auto [before, after] =
+        weights_of(picture_.siting == Siting::kCentre && picture_.chroma == 1);
+    const int* const own = blended_.data() + 1;
+    for (int64_t i = 0; i < pairs; ++i) {
+      values[2 * i] = in_range(before * own[i - 1] + (4 - before) * own[i]);
+      values[2 * i + 1] = in_range((4 - after) * own[i] + after * own[i + 1]);
     }
+    chroma_[c] = values + box_.left % 2;
+  }
+
+  // Sets `blended_` to 4 times the chroma values from `first` - 1 to `first` + `count`, at this row
+  // of luma. Those outside the plane are the ones at its edges.
+  void blend_rows(const Plane& plane, int64_t y, int64_t first, int64_t count) {
+    int64_t own = y, other = y;
+    int weight = 0;
+    if (halves_height_) {
+      const auto [before, after] = weights_of(picture_.siting != Siting::kTopLeft);
+      own = y / 2;
+      weight = y % 2 == 0 ? before : after;
+      other = std::clamp<int64_t>(y % 2 == 0 ? own - 1 : own + 1, 0, plane.size.height - 1);
+    }
+    const T* const a = row_of<T>(plane, own) + first;
+    const T* const b = row_of<T>(plane, other) + first;
+    int* const out = blended_.data() + 1;
+    const auto at = [a, b, weight](int64_t x) {
+      return (4 - weight) * static_cast<int>(a[x]) + weight * static_cast<int>(b[x]);
+    };
+    for (int64_t x = 0; x < count; ++x) out[x] = at(x);
+    out[-1] = at(first == 0 ? 0 : -1);
+    out[count] = at(first + count == plane.size.width ? count - 1 : count);
+  }
+
+  // `value`: 16 times a chroma value.
+  float in_range(int value) const {
+    return (static_cast<float>(value) - factors_.chroma_middle) * factors_.chroma;
   }
 
   float luma(T value) const {
@@ -140,23 +158,21 @@ class Converter {
 
   void write_grey_of_rgb(const T* values, uint8_t* out) const {
     for (int64_t x = 0; x < box_.width; ++x) {
-      const auto i = static_cast<size_t>(x);
-      out[x] = rounded(0.299f * chroma_[1][i] + 0.587f * luma(values[x]) + 0.114f * chroma_[0][i]);
+      out[x] = rounded(0.299f * chroma_[1][x] + 0.587f * luma(values[x]) + 0.114f * chroma_[0][x]);
     }
   }
 
   void write_rgb(const T* values, uint8_t* out) const {
     for (int64_t x = 0; x < box_.width; ++x) {
-      const auto i = static_cast<size_t>(x);
-      out[3 * x] = rounded(chroma_[1][i]);
+      out[3 * x] = rounded(chroma_[1][x]);
       out[3 * x + 1] = rounded(luma(values[x]));
-      out[3 * x + 2] = rounded(chroma_[0][i]);
+      out[3 * x + 2] = rounded(chroma_[0][x]);
     }
   }
 
   void write_converted(const T* values, uint8_t* out) const {
-    const float* const cb = chroma_[0].data();
-    const float* const cr = chroma_[1].data();
+    const float* const cb = chroma_[0];
+    const float* const cr = chroma_[1];
     const Factors f = factors_;
     for (int64_t x = 0; x < box_.width; ++x) {
       const float y = static_cast<float>(values[x]) * f.luma + f.luma_offset;
@@ -169,9 +185,11 @@ class Converter {
   const PlanarPicture& picture_;
   const Box box_;
   const Factors factors_ = factors_of(picture_);
-  std::vector<Between> columns_;
+  const bool halves_width_;
+  const bool halves_height_;
   std::vector<int> blended_;
-  std::array<std::vector<float>, 2> chroma_;
+  std::array<std::vector<float>, 2> upsampled_;
+  std::array<const float*, 2> chroma_{};  // at the first column of the box
 };
 
 }  // namespace
