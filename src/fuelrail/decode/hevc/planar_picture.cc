@@ -1,8 +1,12 @@
 #include "fuelrail/decode/hevc/planar_picture.h"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
+
+#include "fuelrail/base/endian.h"
 
 namespace fuelrail::hevc {
 namespace {
@@ -55,9 +59,13 @@ Factors factors_of(const PlanarPicture& picture) {
   return f;
 }
 
-uint8_t rounded(float value) {
-  return static_cast<uint8_t>(std::clamp(value, 0.0f, 255.0f) + 0.5f);
+// The nearest integer in 0 to 255. Requires: |value| < 2^30.
+uint32_t level(float value) {
+  const auto nearest = static_cast<int32_t>(value + 0.5f);  // of a value below 0: at most 0
+  return static_cast<uint32_t>(std::clamp(nearest, 0, 255));
 }
+
+uint8_t rounded(float value) { return static_cast<uint8_t>(level(value)); }
 
 template <typename T>
 class Converter {
@@ -70,6 +78,7 @@ class Converter {
     const size_t pairs = static_cast<size_t>(box.width / 2 + 1);
     blended_.resize((halves_width_ ? pairs : static_cast<size_t>(box.width)) + 2);
     for (std::vector<float>& values : upsampled_) values.resize(2 * pairs);
+    pixels_.resize(static_cast<size_t>(box.width));
   }
 
   void convert(ImageView output) {
@@ -170,16 +179,23 @@ class Converter {
     }
   }
 
-  void write_converted(const T* values, uint8_t* out) const {
+  // Packs the three levels of a pixel into one number first: a loop that stores bytes at a distance
+  // of three is not vectorized.
+  void write_converted(const T* values, uint8_t* out) {
     const float* const cb = chroma_[0];
     const float* const cr = chroma_[1];
     const Factors f = factors_;
+    uint32_t* const pixels = pixels_.data();
     for (int64_t x = 0; x < box_.width; ++x) {
       const float y = static_cast<float>(values[x]) * f.luma + f.luma_offset;
-      out[3 * x] = rounded(y + f.red_cr * cr[x]);
-      out[3 * x + 1] = rounded(y + f.green_cb * cb[x] + f.green_cr * cr[x]);
-      out[3 * x + 2] = rounded(y + f.blue_cb * cb[x]);
+      pixels[x] = level(y + f.red_cr * cr[x]) |
+                  level(y + f.green_cb * cb[x] + f.green_cr * cr[x]) << 8 |
+                  level(y + f.blue_cb * cb[x]) << 16;
     }
+    const int64_t last = box_.width - 1;
+    for (int64_t x = 0; x < last; ++x)
+      store_le(reinterpret_cast<std::byte*>(out) + 3 * x, pixels[x]);
+    for (int c = 0; c < 3; ++c) out[3 * last + c] = static_cast<uint8_t>(pixels[last] >> 8 * c);
   }
 
   const PlanarPicture& picture_;
@@ -188,6 +204,7 @@ class Converter {
   const bool halves_width_;
   const bool halves_height_;
   std::vector<int> blended_;
+  std::vector<uint32_t> pixels_;
   std::array<std::vector<float>, 2> upsampled_;
   std::array<const float*, 2> chroma_{};  // at the first column of the box
 };
