@@ -31,7 +31,7 @@ Finding finding_of(const Damage& damage) {
           .skipped_bytes = damage.skipped_bytes};
 }
 
-RecordChecker::RecordChecker(const Container& container, const Container* full, bool decode)
+RecordChecker::RecordChecker(const Container& container, bool decode, const Container* full)
     : container_(container),
       full_(full),
       files_(record_files_of(container)),

@@ -41,7 +41,7 @@ class RecordChecker {
  public:
   // `full`: the same records with their images in full size; null if `container` has these or if
   // they are not checked. Lifetime: the containers outlive the checker.
-  RecordChecker(const Container& container, const Container* full, bool decode);
+  RecordChecker(const Container& container, bool decode, const Container* full = nullptr);
 
   // Checks record i. For a long record (piece_reader.h), checks only the checksum. After an
   // interrupt the result is meaningless. Requires: i < container.size(). Errors: StateError if this

@@ -205,7 +205,7 @@ class Verification {
         {.items = container.size(), .threads = arguments_.threads.value_or(default_threads())},
         [&]() -> OrderedWork<CheckedRecord>::Worker {
           return
-              [checker = std::make_shared<RecordChecker>(container, full.get(), arguments_.decode)](
+              [checker = std::make_shared<RecordChecker>(container, arguments_.decode, full.get())](
                   uint64_t i) { return checker->check(i); };
         },
         [](const CheckedRecord& checked) {
