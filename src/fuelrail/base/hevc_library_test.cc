@@ -38,7 +38,8 @@ TEST(HevcLibrary, that_cannot_be_used_is_one_error_with_one_remedy) {
 
 TEST(HevcLibrary, that_cannot_be_used_is_described_by_the_reason) {
   const SelectedPlugin selected(INVENTED_HEVC, "old");
-  EXPECT_EQ(describe_hevc_library(), "interface version 0");
+  EXPECT_EQ(describe_hevc_library(),
+            "not usable (interface version 0); docs/install.md describes the plugin");
 }
 
 }  // namespace
