@@ -167,11 +167,13 @@ def refuse_pixels(stills: str) -> None:
     assert 'pip install "fuelrail[hevc]"' in refusal, refusal
 
 
-def decode_pixels(stills: str) -> None:
+def decode_pixels(stills: str, package: pathlib.Path) -> None:
     """Each channel of each image has a level of its own, with a slope to the right."""
     import numpy as np
 
     import fuelrail as fr
+
+    before = mapped_libraries()
 
     def check_levels(levels: object) -> None:
         expected = [[48 + 25 * i + 15 * c for c in range(3)] for i in range(2)]
@@ -184,6 +186,7 @@ def decode_pixels(stills: str) -> None:
     ((batch, labels),) = fr.Loader(stills, 2, track="bzna_input", transforms=transforms)
     assert np.asarray(labels).tolist() == [0, 1]
     check_levels(255 * np.asarray(batch).mean(axis=(2, 3)))
+    check_libraries(before, package)
 
 
 def pack_stills(records: str) -> None:
@@ -218,9 +221,8 @@ def main() -> None:
     doctor = json.loads(command("doctor", "--json"))
     plugin = doctor["fuelrail"]["h265_plugin"]
     if "--plugin" in sys.argv:
-        decode_pixels(sys.argv[2])
+        decode_pixels(sys.argv[2], package)
         pack_stills(sys.argv[1])
-        check_libraries(before, package)
         assert plugin.startswith("libde265 "), plugin
         print(f"the plugin for H.265 ({plugin}): images were decoded, packed and loaded")
         return
