@@ -14,17 +14,17 @@ std::vector<Option> dataset_options(DatasetArguments& arguments) {
       "sidecar", &DatasetArguments::ignores_sidecar, {{"use", false}, {"ignore", true}},
       "whether to use the sidecar; with \"ignore\" it is neither read nor written, and the file is "
       "scanned.");
-  return joined({{{"FILE", &arguments.uri, "Dataset to read: {known}", true},
-                  schema_option(arguments.schema),
-                  {"--root", &arguments.root,
-                   "Folder that a list's paths are relative to (default: the list's folder)"},
-                  {"--track", &arguments.track,
-                   "Image of each sample of a .bzna file: bzna_thumb or bzna_input (default: the "
-                   "thumbnail, or "
-                   "the full size where there is none)"},
-                  {"--split", &arguments.split,
-                   "Samples of a .bzna file: train, validation (or val) or test (default: all)"}},
-                 options_of_table(sidecar, arguments, {"sidecar"})});
+  return joined(
+      {{{"FILE", &arguments.uri, "Dataset to read: {known}", true},
+        schema_option(arguments.schema),
+        {"--root", &arguments.root,
+         "Folder that a list's paths are relative to (default: the list's folder)"},
+        {"--track", &arguments.track,
+         "Image of each sample of a .bzna file: bzna_thumb or bzna_input (default: bzna_thumb if "
+         "the record has it)"},
+        {"--split", &arguments.split,
+         "Samples of a .bzna file: train, validation (or val) or test (default: all)"}},
+       options_of_table(sidecar, arguments, {"sidecar"})});
 }
 
 Option schema_option(std::string& schema) {

@@ -211,8 +211,12 @@ class HevcEncoder::State {
     const std::pair key(coded.height, coded.width);
     if (const auto found = encoders_.find(key); found != encoders_.end()) return found->second;
     const int64_t pixels = coded.height * coded.width;
-    const int64_t largest = std::max(largest_, pixels);
-    if (kept_pixels_ + pixels - largest > kMostKeptPixels) free();
+    int64_t all = pixels, largest = pixels;
+    for (const auto& [size, encoder] : encoders_) {
+      all += size.first * size.second;
+      largest = std::max(largest, size.first * size.second);
+    }
+    if (all - largest > kMostKeptPixels) free();
     const fuelrail_encoding encoding{.width = static_cast<int32_t>(coded.width),
                                      .height = static_cast<int32_t>(coded.height),
                                      .chroma = chroma_format,
@@ -222,22 +226,17 @@ class HevcEncoder::State {
     void* made = nullptr;
     const fuelrail_status status = table_.make_encoder(&encoding, &made, &failure);
     if (status != FUELRAIL_OK) fail(status, failure);
-    kept_pixels_ += pixels;
-    largest_ = std::max(largest_, pixels);
     return encoders_[key] = made;
   }
 
   void free() {
     for (const auto& [size, encoder] : encoders_) table_.free_encoder(encoder);
     encoders_.clear();
-    kept_pixels_ = largest_ = 0;
   }
 
   const HevcSettings settings_;
   const fuelrail_hevc_table& table_;
   std::map<std::pair<int64_t, int64_t>, void*> encoders_;  // by height and width
-  int64_t kept_pixels_ = 0;                                // of the pictures of all encoders
-  int64_t largest_ = 0;                                    // of these
   Planes planes_;
 };
 

@@ -110,8 +110,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             use.
 
         Errors: InvalidArgumentError and ArgumentTypeError for invalid arguments; ValueError for a
-        combination that torch refuses; UnsupportedError if `device` is a CUDA device and CUDA is not available;
-        those of `fuelrail.open`.
+        combination that torch refuses; UnsupportedError if `device` is a CUDA device and CUDA is
+        not available; those of `fuelrail.open`.
         """
         if not isinstance(dataset, Dataset):
             raise ArgumentTypeError(
@@ -187,8 +187,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         next batch. An error of the sampler ends the epoch after the batches before it.
 
         Several iterators may be used at a time. The threads of an iterator that has ended without
-        errors, or was deleted, serve the next one. Without a sidecar beside the file, a warp that depends on the
-        sizes of images reads each record twice. `fuelrail index` makes the sidecar.
+        errors, or was deleted, serve the next one. Without a sidecar beside the file, a warp that
+        depends on the sizes of images reads each record twice. `fuelrail index` makes the sidecar.
 
         Errors of `next`: DecodeError and the other errors of reading and decoding, with the path
         and the record; StallError, which is a TimeoutError, after `timeout`; what the sampler, a

@@ -156,7 +156,9 @@ class OpenedBzna final : public RecordFile {
                        {.path = uri(),
                         .record = i,
                         .expected = own ? fmt::to_string(*own) : "no label",
-                        .found = fmt::to_string(label)});
+                        .found = fmt::to_string(label),
+                        .remedy = "Restore the file, or convert it to a .rec file, which gets the "
+                                  "labels of the tables"});
   }
 
   std::optional<Size> image_size(uint64_t i) const override {
@@ -250,8 +252,9 @@ class OpenedBzna final : public RecordFile {
   Fingerprint make_fingerprint(const KeepGoing&) const override { return sidecar().fingerprint(); }
 
   RecordTable table_;
+  // The images that a sample may have; of both, the thumbnail if the record has one.
   bool uses_thumb_;
-  bool uses_input_;  // in place of the thumbnail if there is none, or if both are used
+  bool uses_input_;
   std::optional<StillTable> stills_;
   std::vector<std::unique_ptr<const OwnedCodec>> codecs_;  // null: it cannot be made
   mutable SeenCodecs seen_;

@@ -59,7 +59,8 @@ class PackSource {
     return kNone;
   }
 
-  // The sidecar of the images' file, whose other sections the output keeps; null: there is none.
+  // The sidecar of the file with the images. The output keeps its sections that cannot be rebuilt.
+  // Null if there is no sidecar.
   virtual const Sidecar* sidecar() const { return nullptr; }
 
   // Number of images with more than one label.
