@@ -4,8 +4,8 @@
     ./run bench bzna --quick          fewer rounds and images, for a rough figure only
 
 - Loading: random-resized-crop 224, float32 batches of 64 on two threads, through fuelrail's loader and through Benzina's API,
-  from thumbnails of CRF 10 and 23, with each of the plugin's decoders. The limit is the decoder alone, on two threads, with
-  all stills in memory (bench/limit/still_limit.cc).
+  from thumbnails of about 60 and 22 KB (CRF 20 and 31), with each of the plugin's decoders. The limit is the decoder alone,
+  on two threads, with all stills in memory (bench/limit/still_limit.cc).
 - Packing: `fuelrail pack`, CRF 23, preset medium, without thumbnails, on two threads, a whole process. The limit is x265 on
   two threads, with all pixels in memory.
 - Costs: reading the boxes of a record, parsing a record and a still, and drawing the parameters of a random crop.
@@ -52,6 +52,7 @@ import fuelrail as fr
 
 THREADS, BATCH = 2, 64
 CRFS = (10, 18, 23, 28)
+LOADED_CRFS = (20, 31)  # thumbnails of about 60 and 22 KB
 LIMIT = str(ROOT / "build" / "release" / "bench" / "limit" / "fuelrail_still_limit")
 PLUGINS = {  # `./run bench bzna` sets the variables
     "libde265": os.environ["FUELRAIL_HEVC"],
@@ -84,8 +85,11 @@ def pack(folder: pathlib.Path, name: str, *options: str) -> float:
 
 def loading(folder: pathlib.Path, rounds: int) -> dict[str, Any]:
     results = {}
-    for crf, (decoder, plugin) in itertools.product((10, 23), PLUGINS.items()):
+    for crf, (decoder, plugin) in itertools.product(LOADED_CRFS, PLUGINS.items()):
         path = str(folder / f"crf{crf}.bzna")
+        data = fr.open(path)
+        size = sum(len(sample.image) for sample in data) / len(data)
+        name = f"CRF {crf} ({size / 1000:.0f} KB), {decoder}"
         with_plugin = ["env", f"FUELRAIL_HEVC={plugin}"]
         adapter = [sys.executable, str(PEERS / "benzina_loader.py"), path, str(THREADS)]
         shape = [str(BATCH), str(SIDE)]
@@ -94,8 +98,8 @@ def loading(folder: pathlib.Path, rounds: int) -> dict[str, Any]:
             Contender("Benzina's API", [*with_plugin, *adapter, *shape, "--benzina"]),
             Contender("limit", [*with_plugin, LIMIT, "decode", path, str(THREADS)]),
         ]
-        print(f"-- loading, CRF {crf}, {decoder}", flush=True)
-        results[f"CRF {crf}, {decoder}"] = run_epochs(everybody, rounds)
+        print(f"-- loading, {name}", flush=True)
+        results[name] = run_epochs(everybody, rounds)
     return results
 
 
@@ -231,7 +235,7 @@ def main() -> int:
     options.images = min(options.images, 200)
     results = begun("./run bench bzna", options, "images")
     folder = photographs(options.images)
-    for crf in (10, 23):
+    for crf in LOADED_CRFS:
         pack(folder, f"crf{crf}.bzna", "--crf", str(crf))
     results["plugin"] = subprocess.run(
         [FUELRAIL, "doctor", "--json"], capture_output=True, text=True, check=False
@@ -240,7 +244,10 @@ def main() -> int:
     results["loading"] = loading(folder, options.rounds)
     results["packing"] = packing(folder, options.images, options.rounds)
     costs = subprocess.run(
-        [LIMIT, "costs", str(folder / "crf23.bzna")], capture_output=True, text=True, check=True
+        [LIMIT, "costs", str(folder / f"crf{LOADED_CRFS[0]}.bzna")],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     results["costs"] = json.loads(costs.stdout)
     results["reads"] = reads(folder, options.images)
