@@ -18,22 +18,32 @@ using Exported = nb::ndarray<nb::array_api>;
 
 nb::dlpack::dtype dlpack_type(DType dtype) {
   switch (dtype) {
-    case DType::kUint8:
-      return nb::dtype<uint8_t>();
-    case DType::kInt64:
-      return nb::dtype<int64_t>();
-    case DType::kUint64:
-      return nb::dtype<uint64_t>();
-    case DType::kFloat16:
-      return {static_cast<uint8_t>(nb::dlpack::dtype_code::Float), 16, 1};
-    case DType::kFloat32:
-      return nb::dtype<float>();
     case DType::kBool:
       return nb::dtype<bool>();
-    case DType::kBfloat16:
-      return {static_cast<uint8_t>(nb::dlpack::dtype_code::Bfloat), 16, 1};
+    case DType::kUint8:
+      return nb::dtype<uint8_t>();
     case DType::kInt8:
       return nb::dtype<int8_t>();
+    case DType::kUint16:
+      return nb::dtype<uint16_t>();
+    case DType::kInt16:
+      return nb::dtype<int16_t>();
+    case DType::kUint32:
+      return nb::dtype<uint32_t>();
+    case DType::kInt32:
+      return nb::dtype<int32_t>();
+    case DType::kUint64:
+      return nb::dtype<uint64_t>();
+    case DType::kInt64:
+      return nb::dtype<int64_t>();
+    case DType::kFloat16:
+      return {static_cast<uint8_t>(nb::dlpack::dtype_code::Float), 16, 1};
+    case DType::kBfloat16:
+      return {static_cast<uint8_t>(nb::dlpack::dtype_code::Bfloat), 16, 1};
+    case DType::kFloat32:
+      return nb::dtype<float>();
+    case DType::kFloat64:
+      return nb::dtype<double>();
   }
   return {};
 }

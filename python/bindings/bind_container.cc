@@ -97,24 +97,12 @@ std::unique_ptr<Record> read(const ContainerHandle& self, uint64_t i) {
   });
 }
 
-const char* name_of(FieldKind kind) {
-  switch (kind) {
-    case FieldKind::kImage:
-      return "image";
-    case FieldKind::kTensor:
-      return "tensor";
-    case FieldKind::kBytes:
-      return "bytes";
-  }
-  return "";
-}
-
 ListOf<TupleOf<nb::str, nb::str, std::optional<nb::str>, ShapeTuple>> schema(
     const ContainerHandle& self) {
   nb::list fields;
   for (const FieldSpec& field : self.container->schema().fields) {
     const bool tensor = field.kind == FieldKind::kTensor;
-    fields.append(nb::make_tuple(field.name, name_of(field.kind),
+    fields.append(nb::make_tuple(field.name, fuelrail::name_of(field.kind),
                                  tensor ? nb::cast(fuelrail::name_of(field.dtype)) : nb::none(),
                                  nb::tuple(nb::cast(field.shape))));
   }
@@ -132,23 +120,36 @@ T load(Bytes bytes) {
   return value;
 }
 
+bool has_scalar(DType dtype) { return dtype != DType::kFloat16 && dtype != DType::kBfloat16; }
+
+// Requires: has_scalar(dtype).
 nb::object scalar(Bytes bytes, DType dtype) {
   switch (dtype) {
-    case DType::kUint8:
-      return nb::int_(load<uint8_t>(bytes));
-    case DType::kInt64:
-      return nb::int_(load<int64_t>(bytes));
-    case DType::kUint64:
-      return nb::int_(load<uint64_t>(bytes));
-    case DType::kFloat32:
-      return nb::float_(load<float>(bytes));
     case DType::kBool:
       return nb::bool_(load<uint8_t>(bytes) != 0);
+    case DType::kUint8:
+      return nb::int_(load<uint8_t>(bytes));
     case DType::kInt8:
       return nb::int_(load<int8_t>(bytes));
+    case DType::kUint16:
+      return nb::int_(load<uint16_t>(bytes));
+    case DType::kInt16:
+      return nb::int_(load<int16_t>(bytes));
+    case DType::kUint32:
+      return nb::int_(load<uint32_t>(bytes));
+    case DType::kInt32:
+      return nb::int_(load<int32_t>(bytes));
+    case DType::kUint64:
+      return nb::int_(load<uint64_t>(bytes));
+    case DType::kInt64:
+      return nb::int_(load<int64_t>(bytes));
+    case DType::kFloat32:
+      return nb::float_(load<float>(bytes));
+    case DType::kFloat64:
+      return nb::float_(load<double>(bytes));
     case DType::kFloat16:
     case DType::kBfloat16:
-      break;  // no scalar field has these types; as arrays they stay exact
+      break;
   }
   return nb::none();
 }
@@ -160,13 +161,25 @@ Array array_of(Bytes bytes, DType dtype, const std::vector<int64_t>& shape) {
   return {std::move(memory), data, dtype, shape};
 }
 
+// An image, text or bytes.
+nb::object unstructured(Bytes bytes, FieldKind kind) {
+  if (kind != FieldKind::kText) return nb::bytes(bytes.data(), bytes.size());
+  const std::string_view text = as_text(bytes);
+  return nb::str(text.data(), text.size());
+}
+
 Any value(const Record& self, const std::string& name) {
   const Schema& schema = self.container->schema();
   const size_t index = schema.index_of(name);
   const FieldSpec& spec = schema.fields[index];
   const FieldValue& field = self.sample.fields[index];
-  if (spec.kind != FieldKind::kTensor) return nb::bytes(field.bytes.data(), field.bytes.size());
-  if (spec.shape.empty() && size_in_bytes(spec.dtype) != 2) return scalar(field.bytes, spec.dtype);
+  if (spec.has(kListField)) {
+    nb::list items;
+    for (const Bytes item : field.items) items.append(unstructured(item, spec.kind));
+    return items;
+  }
+  if (spec.kind != FieldKind::kTensor) return unstructured(field.bytes, spec.kind);
+  if (spec.shape.empty() && has_scalar(spec.dtype)) return scalar(field.bytes, spec.dtype);
   const bool ragged = std::find(spec.shape.begin(), spec.shape.end(), -1) != spec.shape.end();
   return nb::cast(array_of(field.bytes, spec.dtype, ragged ? field.shape : spec.shape));
 }

@@ -23,13 +23,10 @@ constexpr const char* kDataField = "data";
 constexpr size_t kImageAt = 0;
 constexpr size_t kLabelAt = 1;
 
-FieldSpec label_field(const LabelSummary& labels) {
+FieldSpec labels_field(const LabelSummary& labels) {
+  if (labels.width == 1 && labels.integral) return label_field(kLabelField);
   FieldSpec field{.name = kLabelField, .kind = FieldKind::kTensor, .dtype = DType::kFloat32};
-  if (labels.width != 1) {
-    field.shape = {labels.width};
-  } else if (labels.integral) {
-    field.dtype = DType::kInt64;
-  }
+  if (labels.width != 1) field.shape = {labels.width};
   return field;
 }
 
@@ -113,7 +110,7 @@ std::optional<LabelSummary> ImageRecordTally::labels() const {
 }
 
 Schema image_schema(const LabelSummary& labels) {
-  return {{{.name = kImageField, .kind = FieldKind::kImage}, label_field(labels)}};
+  return {{image_field(kImageField), labels_field(labels)}};
 }
 
 void fill_image_sample(const Schema& schema, uint64_t id, Bytes image, Bytes labels, Sample& out) {

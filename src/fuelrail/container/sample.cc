@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "fuelrail/base/error.h"
 
@@ -17,16 +18,36 @@ auto find_field(const std::vector<FieldSpec>& fields, std::string_view name) {
 
 }  // namespace
 
+const char* name_of(FieldKind kind) {
+  static constexpr const char* kNames[kFieldKinds] = {"image", "tensor", "bytes", "text"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+const char* name_of(Role role) {
+  static constexpr const char* kNames[kRoles] = {"",      "image",  "mask",   "map",
+                                                 "boxes", "points", "camera", "label"};
+  return kNames[static_cast<size_t>(role)];
+}
+
+FieldSpec image_field(std::string name) {
+  return {.name = std::move(name), .kind = FieldKind::kImage, .role = Role::kImage};
+}
+
+FieldSpec label_field(std::string name) {
+  return {.name = std::move(name),
+          .kind = FieldKind::kTensor,
+          .dtype = DType::kInt64,
+          .role = Role::kLabel};
+}
+
 std::string describe(const FieldSpec& field) {
-  switch (field.kind) {
-    case FieldKind::kImage:
-      return "image";
-    case FieldKind::kTensor:
-      return fmt::format("tensor {} [{}]", name_of(field.dtype), fmt::join(field.shape, ", "));
-    case FieldKind::kBytes:
-      return "bytes";
+  std::string text = name_of(field.kind);
+  if (field.kind == FieldKind::kTensor) {
+    text += fmt::format(" {} [{}]", name_of(field.dtype), fmt::join(field.shape, ", "));
   }
-  return {};
+  if (field.has(kListField)) text = "list of " + text;
+  const bool says_more = field.role > Role::kImage && field.role != Role::kLabel;
+  return says_more ? fmt::format("{}: {}", name_of(field.role), text) : text;
 }
 
 size_t Schema::index_of(std::string_view name) const {

@@ -37,7 +37,7 @@ void image_of_bytes(Sample& sample) {
 }  // namespace
 
 RecordFiles::RecordFiles(const std::vector<std::string>& uris, const OpenOptions& options)
-    : schema_{{{.name = "image", .kind = FieldKind::kImage},
+    : schema_{{image_field("image"),
                {.name = "label",
                 .kind = FieldKind::kTensor,
                 .dtype = DType::kFloat32,

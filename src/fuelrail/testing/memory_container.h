@@ -94,8 +94,10 @@ class MemoryContainer final : public Container {
 
 // {image: image, label: tensor int64 []} and {image: image, label: tensor float32 []}.
 inline Schema image_and_label(DType label = DType::kInt64) {
-  return {{{.name = "image", .kind = FieldKind::kImage},
-           {.name = "label", .kind = FieldKind::kTensor, .dtype = label}}};
+  Schema schema{{image_field("image"), label_field("label")}};
+  FieldSpec& labels = schema.fields.back();
+  if (label != labels.dtype) labels = {.name = "label", .kind = FieldKind::kTensor, .dtype = label};
+  return schema;
 }
 
 // The bytes of a number in a tensor field.

@@ -347,8 +347,7 @@ FolderListing scan_folder(const ListNames& list_names, const std::string& root,
 }
 
 Schema image_folder_schema() {
-  return {{{.name = "image", .kind = FieldKind::kImage},
-           {.name = "label", .kind = FieldKind::kTensor, .dtype = DType::kInt64}}};
+  return {{image_field("image"), label_field("label")}};
 }
 
 void fill_sample(uint64_t i, Bytes encoded, size_t label, Sample& out) {
