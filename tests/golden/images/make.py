@@ -2,10 +2,12 @@
 
     python tests/golden/images/make.py
 
-Writes, for each image, FILE (NAME.jpg, .png, .webp, .bmp, .tif); its pixels as stored, FILE.rgb (height x width
-x 3 bytes); where the orientation is not 1, its pixels upright, from ImageOps.exif_transpose, as
-FILE.upright.rgb; and a line of manifest.tsv: file, channels, orientation, stored height and width,
-tolerance in levels. The outputs are committed; another version of Pillow may write other JPEGs.
+Writes, for each image, FILE (NAME.jpg, .png, .webp, .bmp, .tif); its pixels as stored, FILE.rgb (height x
+width x 3 bytes); where the orientation is not 1, its pixels upright, from ImageOps.exif_transpose, as
+FILE.upright.rgb; for a grey image without alpha and for a palette, numpy.array of the opened image,
+as FILE.values (little-endian, bool as uint8); and a line of manifest.tsv: file, channels,
+orientation, stored height and width, tolerance in levels, type of the values ("-": none). The
+outputs are committed; another version of Pillow may write other JPEGs.
 """
 
 import io
@@ -14,6 +16,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 from PIL import Image, ImageOps
 
 HERE = Path(__file__).parent
@@ -48,6 +51,20 @@ def picture(mode: str) -> Image.Image:
     return image
 
 
+def add_line(name: str, channels: int, orientation: int, tolerance: int, dtype: str) -> None:
+    numbers = (channels, orientation, HEIGHT, WIDTH, tolerance)
+    lines.append("\t".join(map(str, (name, *numbers, dtype))))
+
+
+def keep_values(name: str, values: np.ndarray | None) -> str:
+    """The type of the values in the manifest."""
+    if values is None:
+        return "-"
+    dtype = np.dtype("<u2" if values.dtype.itemsize == 2 else "u1")
+    (HERE / f"{name}.values").write_bytes(values.astype(dtype).tobytes())
+    return dtype.name
+
+
 def keep(
     name: str, encoded: bytes, channels: int, tolerance: int = 0, rgb: bytes | None = None
 ) -> None:
@@ -63,9 +80,10 @@ def keep(
     if turned != 1:
         upright = ImageOps.exif_transpose(Image.open(io.BytesIO(encoded))).convert("RGB")
         (HERE / f"{name}.upright.rgb").write_bytes(upright.tobytes())
-    lines.append(
-        "\t".join(map(str, (name, channels, turned, image.height, image.width, tolerance)))
-    )
+    assert image.size == (WIDTH, HEIGHT)
+    has_values = image.mode in ("1", "L", "P") or image.mode.startswith("I;16")
+    dtype = keep_values(name, np.array(image) if has_values else None)
+    add_line(name, channels, turned, tolerance, dtype)
 
 
 def jpeg(image: Image.Image, **options: object) -> bytes:
@@ -425,7 +443,7 @@ def keep_turned(name: str, encoded: bytes, orientation: int) -> None:
     (HERE / name).write_bytes(encoded)
     (HERE / f"{name}.rgb").write_bytes(stored)
     (HERE / f"{name}.upright.rgb").write_bytes(upright)
-    lines.append("\t".join(map(str, (name, 3, orientation, HEIGHT, WIDTH, 0))))
+    add_line(name, 3, orientation, 0, "-")
 
 
 def make_tiffs() -> None:
