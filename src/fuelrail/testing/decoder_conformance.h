@@ -75,6 +75,7 @@ class DecoderConformance : public ::testing::TestWithParam<DecoderCase> {
                                "palette4.bmp",
                                "rle8.bmp",
                                "rle4.bmp",
+                               "rgb8.npy",
                                "rgb8.tif",
                                "rgb16_tiles.tif",
                                "tiff_lzw.tif",
