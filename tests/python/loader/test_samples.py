@@ -14,7 +14,7 @@ import torch
 import fuelrail as fr
 from fuelrail import transforms as T
 from photographs import encoded, photograph, pixels
-from sample_records import Field, encoded_record, image, sample_file, tensor
+from sample_writer import Field, encoded_record, image, sample_file, tensor
 
 COUNT = 11
 FIELDS = [

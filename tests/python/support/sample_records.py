@@ -1,90 +1,80 @@
-"""Writes sample records (FRS1, docs/formats/frs1.md) in plain Python."""
+"""A reader of sample records in plain Python, written only from docs/formats/frs1.md."""
 
 from __future__ import annotations
 
-import pathlib
+import itertools
+import math
 import struct
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
-from fuelrail.mxnet import recordio
-
+NONE, LIST, MIB = 65535, 1, 1 << 20
 KINDS = ("image", "tensor", "bytes", "text")
-DTYPES = (
-    "bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16",
-    "bfloat16", "float32", "float64",
-)  # fmt: skip
+DTYPES = ("?", "u1", "i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f2", "<u2", "<f4", "<f8")
 ROLES = ("", "image", "mask", "map", "boxes", "points", "camera", "label")
-NONE = 0xFFFF
 
 
-class Field(NamedTuple):
-    name: str
-    kind: str
-    dtype: str = "bool"  # of a tensor
-    shape: tuple[int, ...] = ()
-    role: str = ""
-    of: int = NONE
-    rows: int = NONE
-    is_list: bool = False
+Field = namedtuple("Field", "kind dtype role flags of rows shape detail name")
 
 
-def image(name: str, **more: Any) -> Field:
-    return Field(name, "image", role="image", **more)
+def require(holds: bool, what: str) -> None:
+    if not holds:
+        raise ValueError(what)
 
 
-def tensor(name: str, dtype: str, shape: tuple[int, ...] = (), **more: Any) -> Field:
-    return Field(name, "tensor", dtype, shape, **more)
+def pieces(data: bytes, sizes: list[int]) -> list[bytes]:
+    """Cuts padded pieces of these sizes from `data`, and checks that nothing else is in it."""
+    found, at = [], 0
+    for size in sizes:
+        end = at + size + -size % 8
+        require(end <= len(data) and not any(data[at + size : end]), "a piece or its padding")
+        found.append(data[at : at + size])
+        at = end
+    require(at == len(data), "bytes are left")
+    return found
 
 
-def encoded_record(fields: Sequence[Field], values: Sequence[Any], number: int) -> bytes:
-    """The payload of a sample: bytes for images and raw bytes, str for text, arrays, or lists."""
-    descriptors = b"".join(_descriptor(field) for field in fields)
-    table, parts = [], []
-    for field, value in zip(fields, values, strict=True):
-        items = [_bytes_of(field, item) for item in (value if field.is_list else [value])]
-        whole = b"".join(items)
-        table.append(len(whole))
-        if field.is_list:
-            table += [len(items), *map(len, items)]
-        if field.kind == "tensor":
-            shape = zip(np.shape(value), field.shape, strict=True)
-            table += [size for size, of in shape if of == -1]
-        parts.append(_padded(whole))
-    header = struct.pack(
-        "<4sHHIIQQ", b"FRS1", len(fields), 0, len(descriptors), 8 * len(table), number,
-        sum(map(len, parts)),
-    )  # fmt: skip
-    return b"".join([header, descriptors, struct.pack(f"<{len(table)}Q", *table), *parts])
+def read_fields(data: bytes) -> list[Field]:
+    fields, at = [], 0
+    while at < len(data):
+        kind, dtype, role, flags, of, rows, d, n, detail = struct.unpack_from("<4B2H2BH", data, at)
+        require(kind < 4 and dtype < 13 and role < 8 and flags < 64, "an unknown number")
+        size = 12 + 4 * d + n
+        (whole,) = pieces(data[at : at + size + -size % 8], [size])
+        shape, name = struct.unpack_from(f"<{d}i", whole, 12), whole[12 + 4 * d :].decode("ascii")
+        fields.append(Field(KINDS[kind], dtype, ROLES[role], flags, of, rows, shape, detail, name))
+        at += size + -size % 8
+    return fields
 
 
-def sample_file(
-    path: pathlib.Path, fields: Sequence[Field], samples: Iterable[Sequence[Any]]
-) -> pathlib.Path:
-    """Writes a RecordIO file and its index. The samples' ids are 100, 101, ..."""
-    file = recordio.MXIndexedRecordIO(str(path.with_suffix(".idx")), str(path), "w")
-    for number, values in enumerate(samples, 100):
-        file.write_idx(number, encoded_record(fields, values, number))
-    file.close()
-    return path
-
-
-def _descriptor(field: Field) -> bytes:
-    name = field.name.encode()
-    begin = struct.pack(
-        "<BBBBHHBBH", KINDS.index(field.kind), DTYPES.index(field.dtype), ROLES.index(field.role),
-        int(field.is_list), field.of, field.rows, len(field.shape), len(name), 0,
-    )  # fmt: skip
-    return _padded(begin + struct.pack(f"<{len(field.shape)}i", *field.shape) + name)
-
-
-def _bytes_of(field: Field, value: Any) -> bytes:
-    if field.kind == "tensor":
-        return np.asarray(value, field.dtype).tobytes()
-    return value.encode() if field.kind == "text" else value
-
-
-def _padded(content: bytes) -> bytes:
-    return content + bytes(-len(content) % 8)
+def read_sample(payload: bytes) -> tuple[int, dict[str, Any]]:
+    """The id and the values by name: bytes, str, arrays (of bfloat16: its bits), lists."""
+    magic, count, zero, d, t, number, n = struct.unpack_from("<4sHHIIQQ", payload)
+    require(magic == b"FRS1" and zero == 0 and d <= MIB and t <= MIB, "the header")
+    described, table, body = pieces(payload[32:], [d, t, n])
+    fields, words = read_fields(described), iter(struct.unpack(f"<{t // 8}Q", table))
+    require(len(fields) == count, "the number of fields")
+    layouts = []  # of each field: bytes, then sizes of items or extents
+    for field in fields:
+        size = next(words)
+        listed = [next(words) for _ in range(next(words))] if field.flags & LIST else []
+        layouts.append((size, listed or [next(words) if e < 0 else e for e in field.shape]))
+    require(next(words, None) is None, "the table has more words")
+    values: dict[str, Any] = {}
+    for field, raw, (_, extra) in zip(
+        fields, pieces(body, [size for size, _ in layouts]), layouts, strict=True
+    ):
+        if field.flags & LIST:
+            require(sum(extra) == len(raw), "the sizes of items")
+            ends = np.cumsum([0, *extra])
+            items = [raw[a:b] for a, b in itertools.pairwise(ends)]
+            values[field.name] = [i.decode() for i in items] if field.kind == "text" else items
+        elif field.kind == "tensor":
+            dtype = np.dtype(DTYPES[field.dtype])
+            require(math.prod(extra) * dtype.itemsize == len(raw), "the size of a tensor")
+            values[field.name] = np.frombuffer(raw, dtype).reshape(extra)
+        else:
+            values[field.name] = raw.decode() if field.kind == "text" else raw
+    return number, values
