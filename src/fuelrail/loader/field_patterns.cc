@@ -108,6 +108,13 @@ std::vector<std::string> select_columns(const Schema& schema, std::span<const st
                                  {.found = "'" + item + "'", .remedy = suggest(item, names)});
     }
     for (std::string& column : columns) {
+      if (std::find(own.begin(), own.end(), column) != own.end() && schema.has(column)) {
+        throw InvalidArgumentError(
+            fmt::format("the dataset has a field '{}', which is also one of the loader's columns",
+                        column),
+            {.remedy = "Omit it from `fields`, or pack the dataset with another name for the "
+                       "field"});
+      }
       if (std::find(selected.begin(), selected.end(), column) != selected.end()) {
         throw InvalidArgumentError(
             fmt::format("`fields` selects '{}' twice", column),

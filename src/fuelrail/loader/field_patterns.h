@@ -24,8 +24,8 @@ std::string size_column(std::string_view image);
 // loader's own columns (`own`); a field; an image's size_column; a group, which selects its fields;
 // or a pattern, which selects the fields that match and, if it ends with ".size", the size_columns.
 // The fields of a group or pattern are in the schema's order. Errors: InvalidArgumentError for an
-// empty `fields`, for an item that selects nothing (the nearest name is suggested), and for a
-// column that is selected twice.
+// empty `fields`, for an item that selects nothing (the nearest name is suggested), for a column
+// that is selected twice, and for one that is both a field and one of the loader's own columns.
 std::vector<std::string> select_columns(const Schema& schema, std::span<const std::string> fields,
                                         std::span<const std::string> own);
 

@@ -77,6 +77,18 @@ TEST(FieldPatterns, fields_that_select_nothing_or_a_column_twice_are_refused) {
   EXPECT_THAT(refusal({"caption.size"}), HasSubstr("unknown name"));
 }
 
+TEST(FieldPatterns, a_field_with_the_name_of_a_column_of_the_loader_is_refused_if_it_is_selected) {
+  const Schema schema{{label_field("id"), label_field("label")}};
+  const auto select = [&](const std::string& item) {
+    return select_columns(schema, std::vector{item}, own_columns(schema));
+  };
+  EXPECT_THAT(select("label"), ElementsAre("label"));
+  for (const char* item : {"id", "*"}) {
+    EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { select(item); }),
+                HasSubstr("the dataset has a field 'id', which is also one of the loader's"));
+  }
+}
+
 ImageOptions with(const std::vector<std::string>& fields) {
   ImageOptions options;
   options.fields = fields;

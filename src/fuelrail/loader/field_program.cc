@@ -194,7 +194,10 @@ std::vector<FieldProgram> field_programs(const Schema& schema, const ImageOption
 
 std::vector<std::string> own_columns(const Schema& schema) {
   std::vector<std::string> names;
-  if (schema.has("image")) names.emplace_back(kEncoded);
+  const bool image = std::ranges::any_of(schema.fields, [](const FieldSpec& field) {
+    return field.name == "image" && is_image(field) && !field.has(kListField);
+  });
+  if (image) names.emplace_back(kEncoded);
   for (const NamedValue& own : kRowValues) names.emplace_back(own.name);
   return names;
 }

@@ -73,8 +73,8 @@ struct FieldProgram {
 // column of an image field that refers to another image.
 std::vector<FieldProgram> field_programs(const Schema& schema, const ImageOptions& options);
 
-// The names of the columns that are not fields of the dataset: "encoded" if it has a field `image`,
-// "id", "index", "position", "valid", "substituted".
+// The names of the columns that are not fields of the dataset: "encoded" if it has an image field
+// `image`, "id", "index", "position", "valid", "substituted".
 std::vector<std::string> own_columns(const Schema& schema);
 
 }  // namespace fuelrail

@@ -39,11 +39,12 @@ const OptionTable<ImageOptions>& ImageOptions::table() {
                   {{"float32", DType::kFloat32},
                    {"float16", DType::kFloat16},
                    {"bfloat16", DType::kBfloat16},
-                   {"uint8", DType::kUint8}},
+                   {"uint8", DType::kUint8},
+                   {"int64", DType::kInt64}},
                   "element type of the images: \"float32\", \"float16\", \"bfloat16\" (only "
                   "for DLPack and PyTorch; NumPy has no bfloat16) or \"uint8\". Without the "
-                  "transform Normalize, floats are in [0, 1]. A dict gives a type to each pattern "
-                  "of field names, as in `ragged`.")
+                  "transform Normalize, floats are in [0, 1]. \"int64\" is only for masks. A dict "
+                  "gives a type to each pattern of field names, as in `ragged`.")
           .choice("layout", &ImageOptions::layout,
                   {{"NCHW", ImageLayout::kNchw}, {"NHWC", ImageLayout::kNhwc}},
                   "order of the images' dimensions, \"NCHW\" or \"NHWC\". The channels are red, "
