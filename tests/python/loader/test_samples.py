@@ -292,6 +292,28 @@ def test_batches_are_the_same_for_any_number_of_threads(drive: pathlib.Path) -> 
     assert pickle.dumps(one) == pickle.dumps(four)
 
 
+@pytest.mark.filterwarnings("ignore::fuelrail.FuelrailWarning")
+def test_a_substitute_brings_all_its_fields(tmp_path: pathlib.Path) -> None:
+    samples = [sample(i) for i in range(COUNT)]
+    samples[4][3] = b"no image"  # of the second camera
+    path = sample_file(tmp_path / "bad.rec", FIELDS, samples)
+    options: dict[str, Any] = {"transforms": SIZE, "ragged": {"*.labels": "packed"}, "flat": True}
+    fields = ["id", "substituted", "cameras", "caption"]
+    batch = one_batch(fr.Loader(path, COUNT, fields=fields, on_error="skip", **options))
+    assert batch["substituted"].numpy().tolist() == [i == 4 for i in range(COUNT)]
+    numbers = (batch["id"].numpy() - 100).tolist()
+    assert numbers[4] != 4
+    assert batch["caption"] == [sample(i)[8] for i in numbers]
+    counts = [len(boxes(i, 0)) for i in numbers]
+    assert batch["cameras.0.labels.offsets"].numpy().tolist() == np.cumsum([0, *counts]).tolist()
+    assert [len(own) for own in batch["cameras.0.boxes"]] == counts
+    batches = iter(fr.Loader(path, 3, fields=fields, **options))
+    assert len(next(batches)["caption"]) == 3
+    with pytest.raises(fr.Error, match="record 4"):
+        next(batches)
+    assert next(batches)["caption"] == [sample(i)[8] for i in (6, 7, 8)]
+
+
 def test_joined_columns_that_are_kept_never_change(drive: pathlib.Path) -> None:
     loader = fr.Loader(drive, 3, shuffle=True, fields=["*.boxes", "grid"], ragged="pad", prefetch=1)
     kept, copies = [], []
