@@ -31,7 +31,10 @@ constexpr NamedValue kRowValues[] = {{"id", RowValue::kId, DType::kInt64},
                                      {"substituted", RowValue::kSubstituted, DType::kBool}};
 
 bool is_image(const FieldSpec& field) { return field.kind == FieldKind::kImage; }
-bool is_leader(const FieldSpec& field) { return is_image(field) && !field.of; }
+bool is_leader(const FieldSpec& field) {
+  const bool colors = field.role == Role::kNone || field.role == Role::kImage;
+  return is_image(field) && colors && !field.of;
+}
 
 // The options for one leader.
 struct ImageChoice {
