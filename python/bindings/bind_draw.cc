@@ -24,7 +24,8 @@ namespace fuelrail::python {
 namespace {
 
 using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
-using Pixels = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+using Pixels = nb::ndarray<const uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Floats = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using BoxRows = std::vector<std::array<double, 4>>;
 using Step = nb::typed<nb::dict, nb::str, nb::any>;
 
@@ -172,10 +173,9 @@ class Drawing {
     return made;
   }
 
-  // A mask of shape (height, width, channels). Returns bytes of shape (height, width, bytes of a
-  // pixel).
+  // A mask's bytes, of shape (height, width, bytes of a pixel).
   Array move_mask(const Pixels& given, uint32_t fill) const {
-    const ConstValueView mask = view_of(given, DType::kUint8, given.itemsize());
+    const ConstValueView mask = view_of(given, DType::kUint8);
     const GilReleased released;
     Plan plan;
     follow(plan_, image_, mask.size(), Follower::kMask, plan);
@@ -185,8 +185,8 @@ class Drawing {
   }
 
   // A float32 map of shape (height, width, channels).
-  Array move_map(const Pixels& given, float fill, bool vectors) const {
-    const ConstValueView map = view_of(given, DType::kFloat32, 1);
+  Array move_map(const Floats& given, float fill, bool vectors) const {
+    const ConstValueView map = view_of(given, DType::kFloat32);
     const GilReleased released;
     Plan plan;
     follow(plan_, image_, map.size(), vectors ? Follower::kVectors : Follower::kMap, plan);
@@ -201,10 +201,11 @@ class Drawing {
         nb::make_tuple(nb::cast(std::move(first)), nb::cast(std::move(second))));
   }
 
-  static ConstValueView view_of(const Pixels& given, DType dtype, size_t values) {
+  template <typename Given>
+  static ConstValueView view_of(const Given& given, DType dtype) {
     const auto width = static_cast<int64_t>(given.shape(1));
-    const auto channels = static_cast<int64_t>(given.shape(2) * values);
-    return {static_cast<const std::byte*>(given.data()),
+    const auto channels = static_cast<int64_t>(given.shape(2));
+    return {reinterpret_cast<const std::byte*>(given.data()),
             static_cast<int64_t>(given.shape(0)),
             width,
             channels,

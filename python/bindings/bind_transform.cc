@@ -62,7 +62,7 @@ void bind_random_sizes(nb::module_& module) {
   nb::class_<RandomIoUCrop>(module, "RandomIoUCrop")
       .def(nb::init<Range, Range, std::vector<double>, int64_t>(), nb::arg("scale"),
            nb::arg("aspect_ratio"), nb::arg("sampler_options") = RandomIoUCrop{}.sampler_options,
-           nb::arg("trials"));
+           nb::arg("trials") = RandomIoUCrop{}.trials);
 }
 
 void bind_colors(nb::module_& module) {

@@ -65,7 +65,8 @@ class Drawn:
     @property
     def removed(self) -> Flags:
         """For each of the boxes given to `draw`: whether a RandomIoUCrop removed the object."""
-        return self._native.removed.numpy()
+        removed: Flags = self._native.removed.numpy()
+        return removed
 
     def move_boxes(
         self,
@@ -140,7 +141,8 @@ class Drawn:
         moved = self._native.move_camera(
             numbers.astype(numpy.float64), numbers.shape[1], truth("pixel_centers", pixel_centers)
         )
-        return moved.numpy().reshape(numbers.shape).astype(numbers.dtype)
+        matrices: Floats = moved.numpy().reshape(numbers.shape).astype(numbers.dtype)
+        return matrices
 
     def move_mask(self, mask: numpy.typing.ArrayLike, fill: int = 255) -> Values:
         """Returns the moved mask, with the nearest pixel at each place and `fill` in constant
@@ -166,8 +168,8 @@ class Drawn:
             )
         number = whole("fill", fill, bits=24 if colors else 8 * values.itemsize)
         pixels = values if colors else values[:, :, None]
-        moved = self._native.move_mask(pixels.view(f"u{values.itemsize}"), number).numpy()
-        return moved.view(values.dtype) if colors else moved.view(values.dtype)[:, :, 0]
+        moved: Values = self._native.move_mask(pixels.view(numpy.uint8), number).numpy()
+        return moved if colors else moved.view(values.dtype)[:, :, 0]
 
     def move_map(
         self, map: numpy.typing.ArrayLike, fill: float = 0.0, *, vectors: bool = True
@@ -189,7 +191,9 @@ class Drawn:
                 found=str(values.shape),
             )
         pixels = values if values.ndim == 3 else values[:, :, None]
-        moved = self._native.move_map(pixels, real("fill", fill), truth("vectors", vectors)).numpy()
+        moved: numpy.typing.NDArray[numpy.float32] = self._native.move_map(
+            pixels, real("fill", fill), truth("vectors", vectors)
+        ).numpy()
         return moved if values.ndim == 3 else moved[:, :, 0]
 
 

@@ -51,8 +51,7 @@ Box needed_input(const ResampleStep& step) {
 }
 
 int decode_eighths(const ResampleStep& step) {
-  if (step.copies() || !step.antialias || step.interpolation == Interpolation::kNearest ||
-      step.region) {
+  if (step.copies() || !step.antialias || takes_nearest(step.interpolation) || step.region) {
     return 8;
   }
   for (const int eighths : {1, 2, 4}) {

@@ -69,7 +69,7 @@ Box needed_input(const ResampleStep& step);
 
 // A JPEG can be decoded at 1/8, 2/8 or 4/8 of its size with less work. Returns: the smallest of 1,
 // 2, 4 and 8 eighths at which `box` is at least as large as `scaled` in both directions; 8 if the
-// step copies, enlarges, uses kNearest or has a region.
+// step copies, enlarges, takes the nearest pixel or has a region.
 int decode_eighths(const ResampleStep& step);
 
 // The step with the same result as `step`, for the image decoded at size at_eighths(image,

@@ -19,7 +19,7 @@ class MaskRunner {
   MaskRunner& operator=(MaskRunner&&) noexcept;
 
   // Runs the whole plan, with its last flips. Every pixel is that of a pixel of the mask: the
-  // nearest by Pillow's rule, which torchvision calls NEAREST_EXACT. Where the plan has a constant
+  // nearest by the rule that torchvision calls NEAREST_EXACT. Where the plan has a constant
   // border, the pixel's bytes are the lowest bytes of `fill`; other borders repeat or mirror the
   // mask, as they do the image. `input` holds the pixels of `input_box`, which must contain
   // needed_input(plan.steps.front()).

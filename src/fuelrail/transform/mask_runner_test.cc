@@ -65,7 +65,7 @@ class NearestLists {
   }
 
  private:
-  static constexpr Interpolation kNearest = Interpolation::kNearest;
+  static constexpr Interpolation kNearest = Interpolation::kNearestExact;
 
   Size size() { return {1 + below(40), 1 + below(40)}; }
   Border border() { return {.mode = static_cast<PaddingMode>(below(4)), .fill = {4, 5, 6}}; }

@@ -95,7 +95,7 @@ Interpolation filter_of(Follower kind, Interpolation listed) {
     case Follower::kUncoloredPartner:
       return listed;
     case Follower::kMask:
-      return Interpolation::kNearest;
+      return Interpolation::kNearestExact;
     case Follower::kMap:
     case Follower::kVectors:
       break;
@@ -498,9 +498,8 @@ void follow(const Plan& leader, Size image, Size other, Follower kind, Plan& to)
     if (const auto* custom = std::get_if<CustomStep>(&step)) require_still(*custom);
     if (auto* resampling = std::get_if<ResampleStep>(&step)) {
       resampling->interpolation = filter_of(kind, resampling->interpolation);
-    } else if (auto* turned = std::get_if<WarpStep>(&step)) {
-      if (kind == Follower::kVectors) throw_turned_vectors();
-      turned->interpolation = filter_of(kind, turned->interpolation);
+    } else if (std::holds_alternative<WarpStep>(step) && kind == Follower::kVectors) {
+      throw_turned_vectors();
     }
     const bool has_colors =
         std::holds_alternative<ColorStep>(step) || std::holds_alternative<CustomStep>(step);

@@ -104,7 +104,7 @@ void require_still(const CustomStep& step);
 enum class Follower : uint8_t {
   kPartner,           // resampled as the leader, with its changes of colour
   kUncoloredPartner,  // without them
-  kMask,              // numbers of classes or objects: takes the nearest pixel
+  kMask,              // numbers of classes or objects: takes the nearest pixel (kNearestExact)
   kMap,               // continuous values: linear interpolation
   kVectors,           // a map of vectors in pixels, such as optical flow
 };

@@ -100,10 +100,29 @@ class Filter {
   double support_;
 };
 
-// Calls visit(span) for each output; returns the span of all outputs. Like Pillow, it adds up
+// The input pixel that torch's nearest-exact takes: its positions are float32, rounded once, as
+// with a fused multiplication (here, the products are exact).
+int64_t nearest_exact_input(const Axis& axis, int64_t output) {
+  const double step = static_cast<float>(scale(axis));
+  const double begin = axis.length > 0 ? upright_begin(axis) : 0.0;
+  const auto position =
+      static_cast<float>(begin + step * (static_cast<double>(output) + 0.5) - 0.5);
+  return std::clamp<int64_t>(static_cast<int64_t>(std::max(position, 0.0f) + 0.5f), 0,
+                             axis.input - 1);
+}
+
+// Calls visit(span) for each output; returns the span of all outputs. Like Pillow, kNearest adds up
 // positions instead of multiplying, which changes the pixels at ties.
 template <typename Visit>
 Span nearest_inputs(const Axis& axis, Span outputs, Visit visit) {
+  if (axis.interpolation == Interpolation::kNearestExact) {
+    for (int64_t output = outputs.begin; output < outputs.end; ++output) {
+      const int64_t input = nearest_exact_input(axis, output);
+      visit(Span{input, input + 1});
+    }
+    return {nearest_exact_input(axis, outputs.begin),
+            nearest_exact_input(axis, outputs.end - 1) + 1};
+  }
   const double step = scale(axis);
   double position = step * 0.5;
   if (axis.length > 0) position += upright_begin(axis);
@@ -126,7 +145,7 @@ Span mirror(Span span, int64_t length) { return {length - span.end, length - spa
 
 void compute_upright(const Axis& axis, Span outputs, Taps& taps) {
   taps.spans.clear();
-  if (axis.interpolation == Interpolation::kNearest) {
+  if (takes_nearest(axis.interpolation)) {
     nearest_inputs(axis, outputs, [&taps](Span span) { taps.spans.push_back(span); });
     taps.stride = 1;
     taps.weights.assign(taps.spans.size(), 1 << kWeightBits);
@@ -184,7 +203,7 @@ Span footprint(const Axis& axis, Span outputs) {
   if (axis.copies()) return outputs;
   const Span upright = axis.mirrored ? mirror(outputs, axis.output) : outputs;
   Span inputs;
-  if (axis.interpolation == Interpolation::kNearest) {
+  if (takes_nearest(axis.interpolation)) {
     inputs = nearest_inputs(axis, upright, [](Span) {});
   } else {
     const Filter filter(axis);

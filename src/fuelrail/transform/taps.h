@@ -62,7 +62,7 @@ struct ExactTaps {
   int64_t stride = 0;
 };
 
-// As above. Requires: the interpolation is not kNearest.
+// As above. Requires: !takes_nearest(axis.interpolation).
 void compute_taps(const Axis& axis, Span outputs, ExactTaps& taps);
 
 // Fills `places` with the place in [0, length) that each place of `window` shows; -1: a constant

@@ -173,8 +173,9 @@ class Checker {
     }
   }
   void require_warp(Interpolation interpolation, const Border& border) const {
-    if (interpolation == Interpolation::kBicubic) {
-      fail("interpolation is not supported", "nearest or bilinear", "bicubic");
+    if (interpolation != Interpolation::kNearest && interpolation != Interpolation::kBilinear) {
+      fail("interpolation is not supported", "nearest or bilinear",
+           interpolation == Interpolation::kBicubic ? "bicubic" : "nearest-exact");
     }
     if (border.mode != PaddingMode::kConstant && border.mode != PaddingMode::kEdge) {
       fail("padding_mode is not supported", "constant or edge", "reflect or symmetric");

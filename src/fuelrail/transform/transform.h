@@ -18,8 +18,14 @@ namespace fuelrail {
 // With `antialias` (Pillow's filters): bilinear = triangle, bicubic = Keys with a = -0.5, both
 // widened by the scale when the image shrinks. Without it (torchvision's filters on tensors), at
 // any scale: bilinear = two neighbours in each direction, bicubic = four (Keys with a = -0.75,
-// edges repeated). Nearest is Pillow's in both cases.
-enum class Interpolation : uint8_t { kNearest, kBilinear, kBicubic };
+// edges repeated). kNearest is Pillow's in both cases. kNearestExact is torch's nearest-exact,
+// which masks use: it differs from Pillow's where rounding decides between two pixels, because
+// torch computes in float32.
+enum class Interpolation : uint8_t { kNearest, kBilinear, kBicubic, kNearestExact };
+
+inline bool takes_nearest(Interpolation interpolation) {
+  return interpolation == Interpolation::kNearest || interpolation == Interpolation::kNearestExact;
+}
 
 // The pixels beyond an image's edges: a colour; the edge pixels; the mirror image, which does not
 // repeat the edge pixel (reflect: 3 2 | 1 2 3) or repeats it (symmetric: 2 1 | 1 2 3). Mirroring

@@ -78,7 +78,8 @@ def box_of(step: Any) -> tuple[int, int, int, int]:
 
 def crop_and_resize(drawn: Drawn) -> Move:
     (step,) = drawn.steps
-    return lambda x: F.resized_crop(x, *box_of(step), list(step["scaled"]), interpolation=EXACT)
+    # (resized_crop ignores the interpolation of masks.)
+    return lambda x: F.resize(F.crop(x, *box_of(step)), list(step["scaled"]), interpolation=EXACT)
 
 
 def window(drawn: Drawn) -> Move:
@@ -216,10 +217,12 @@ def test_random_iou_crop_takes_the_crops_that_torchvision_would_and_removes_the_
         top, left, height, width = crop
         middle = (boxes[:, :2] + boxes[:, 2:]) / 2
         inside = ((middle > (left, top)) & (middle < (left + width, top + height))).all(1)
-        assert (drawn.removed == ~inside).all()
+        visible = (boxes[:, 2:] > boxes[:, :2]).all(1)
+        assert (drawn.removed == visible & ~inside).all()
         moved, kept = drawn.move_boxes(boxes)
         expected = F.crop(tv_boxes(boxes, objects.size), *crop).numpy()
-        assert (kept == inside).all()
+        large = ((expected[:, 2:] - expected[:, :2]) >= 1).all(1)
+        assert (kept == inside & large).all()
         assert np.abs(moved[kept] - expected[kept]).max(initial=0) < 1e-4
     assert crops > 30
 
@@ -263,7 +266,7 @@ def test_what_is_drawn_is_what_the_loader_does(tmp_path: pathlib.Path) -> None:
     with loader:
         for epoch in range(2):
             for batch in loader:
-                for position, image in enumerate(np.asarray(batch["image"])):
+                for position, image in enumerate(np.asarray(batch[0])):
                     drawn = T.draw(transforms, (90, 120), SEED, epoch, position)
                     assert image.shape[:2] == drawn.size
                     y, x = 20, 30
