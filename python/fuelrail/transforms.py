@@ -220,10 +220,17 @@ class ScaleJitter(Transform):
     antialias: bool = True
 
     def native(self) -> Native:
-        sides = self._sides(self.target_size)
+        sides = self.target_size if isinstance(self.target_size, tuple) else (self.target_size,) * 2
+        if len(sides) != 2:
+            raise InvalidArgumentError(
+                "`target_size` is invalid",
+                expected="an integer or (width, height)",
+                found=shown(sides),
+            )
+        width, height = (whole("target_size", side, least=1) for side in sides)
         return _core.ScaleJitter(
-            height=sides["width"],
-            width=sides["height"],
+            height=height,
+            width=width,
             scale_range=_numbers("scale_range", self.scale_range, 2),
             interpolation=choice("interpolation", self.interpolation, _core.Interpolation),
             antialias=truth("antialias", self.antialias),

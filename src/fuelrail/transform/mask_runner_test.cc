@@ -135,5 +135,25 @@ TEST(MaskRunner, takes_the_nearest_pixel_whatever_the_image_takes_and_skips_colo
   EXPECT_EQ(made, (std::vector<uint8_t>{255, 1, 2, 255, 3, 4}));
 }
 
+// Computed by torch 2.13's interpolate(mode="nearest-exact"); Pillow takes the other pixel.
+TEST(MaskRunner, a_place_between_two_pixels_is_rounded_as_torch_does) {
+  struct Case {
+    int64_t from, to, output;
+    uint8_t input;
+  };
+  for (const Case& c : {Case{62, 153, 76, 31}, Case{96, 156, 19, 12}, Case{196, 153, 76, 98},
+                        Case{184, 111, 55, 92}, Case{26, 11, 5, 12}, Case{190, 35, 10, 56}}) {
+    const Size image{1, c.from};
+    Plan plan;
+    follow(testing::resolve_at({Resize{.size = {1, c.to}}}, image, 0), image, image,
+           Follower::kMask, plan);
+    std::vector<std::byte> mask, made(static_cast<size_t>(c.to));
+    for (int64_t x = 0; x < c.from; ++x) mask.push_back(static_cast<std::byte>(x));
+    MaskRunner().run(plan, {mask.data(), 1, c.from, 1, DType::kUint8, c.from}, whole(image), 0,
+                     {made.data(), 1, c.to, 1, DType::kUint8, c.to});
+    EXPECT_EQ(made[static_cast<size_t>(c.output)], std::byte{c.input}) << c.from << " to " << c.to;
+  }
+}
+
 }  // namespace
 }  // namespace fuelrail
