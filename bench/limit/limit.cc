@@ -74,8 +74,9 @@ void work(Job& job, const std::vector<fuelrail::Entry>& entries, std::atomic<siz
     const fuelrail::Entry& entry = entries[i];
     const fuelrail::Bytes encoded = job.images[entry.record];
     const fuelrail::ImageInfo info = fuelrail::probe(encoded);
-    const auto geometry =
-        resolve(job.transforms, info.oriented(), fuelrail::Philox(1, entry.epoch, entry.position));
+    const auto geometry = resolve(
+        job.transforms,
+        {.image = info.oriented(), .random = fuelrail::Philox(1, entry.epoch, entry.position)});
     const Box upright_box = needed_input(geometry.steps.front());
     const Box box = fuelrail::to_stored(upright_box, info.stored, info.orientation);
     auto begin = Clock::now();

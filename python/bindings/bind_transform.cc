@@ -48,6 +48,23 @@ void bind_geometry(nb::module_& module) {
            nb::arg("fill"));
 }
 
+void bind_random_sizes(nb::module_& module) {
+  nb::class_<RandomShortestSize>(module, "RandomShortestSize")
+      .def(nb::init<std::vector<int64_t>, int64_t, Interpolation, bool>(), nb::arg("min_size"),
+           nb::arg("max_size"), nb::arg("interpolation"), nb::arg("antialias"));
+  nb::class_<ScaleJitter>(module, "ScaleJitter")
+      .def(nb::init<int64_t, int64_t, Range, Interpolation, bool>(), nb::arg("height"),
+           nb::arg("width"), nb::arg("scale_range"), nb::arg("interpolation"),
+           nb::arg("antialias"));
+  nb::class_<RandomZoomOut>(module, "RandomZoomOut")
+      .def(nb::init<Range, double, PaddingMode, Fill>(), nb::arg("side_range"), nb::arg("p"),
+           nb::arg("padding_mode"), nb::arg("fill"));
+  nb::class_<RandomIoUCrop>(module, "RandomIoUCrop")
+      .def(nb::init<Range, Range, std::vector<double>, int64_t>(), nb::arg("scale"),
+           nb::arg("aspect_ratio"), nb::arg("sampler_options") = RandomIoUCrop{}.sampler_options,
+           nb::arg("trials") = RandomIoUCrop{}.trials);
+}
+
 void bind_colors(nb::module_& module) {
   nb::class_<ColorJitter>(module, "ColorJitter")
       .def(nb::init<Range, Range, Range, Range>(), nb::arg("brightness"), nb::arg("contrast"),
@@ -81,9 +98,9 @@ void bind_transform(nb::module_& module) {
   nb::class_<CenterCrop>(module, "CenterCrop")
       .def(nb::init<int64_t, int64_t>(), nb::arg("height"), nb::arg("width"));
   nb::class_<Resize>(module, "Resize")
-      .def(nb::init<int64_t, int64_t, int64_t, Interpolation, bool>(), nb::arg("height"),
+      .def(nb::init<int64_t, int64_t, int64_t, Interpolation, bool, int64_t>(), nb::arg("height"),
            nb::arg("width"), nb::arg("shorter_side"), nb::arg("interpolation"),
-           nb::arg("antialias"));
+           nb::arg("antialias"), nb::arg("max_size"));
   nb::class_<ResizedCenterCrop>(module, "ResizedCenterCrop")
       .def(nb::init<int64_t, int64_t, int64_t, Interpolation, bool>(), nb::arg("height"),
            nb::arg("width"), nb::arg("resize"), nb::arg("interpolation"), nb::arg("antialias"));
@@ -93,7 +110,9 @@ void bind_transform(nb::module_& module) {
       .def(nb::init<std::array<float, 3>, std::array<float, 3>>(), nb::arg("mean"), nb::arg("std"));
 
   bind_geometry(module);
+  bind_random_sizes(module);
   bind_colors(module);
+  bind_draw(module);
 
   module.def(
       "check_transforms", [](const Transforms& transforms) { check(transforms); },

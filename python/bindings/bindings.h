@@ -43,6 +43,7 @@ void bind_arrays(nb::module_& module);
 void bind_benzina(nb::module_& module);
 void bind_container(nb::module_& module);
 void bind_cv(nb::module_& module);
+void bind_draw(nb::module_& module);  // called by bind_transform
 void bind_ffrecord(nb::module_& module);
 void bind_image(nb::module_& module);
 void bind_lists(nb::module_& module);

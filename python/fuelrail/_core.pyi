@@ -218,7 +218,7 @@ class CenterCrop:
     def __init__(self, height: int, width: int) -> None: ...
 
 class Resize:
-    def __init__(self, height: int, width: int, shorter_side: int, interpolation: Interpolation, antialias: bool) -> None: ...
+    def __init__(self, height: int, width: int, shorter_side: int, interpolation: Interpolation, antialias: bool, max_size: int) -> None: ...
 
 class ResizedCenterCrop:
     def __init__(self, height: int, width: int, resize: int, interpolation: Interpolation, antialias: bool) -> None: ...
@@ -244,6 +244,18 @@ class RandomRotation:
 class RandomAffine:
     def __init__(self, degrees: Sequence[float], translate: Sequence[float], scale: Sequence[float], shear: Sequence[float], interpolation: Interpolation, center: Sequence[float] | None, padding_mode: PaddingMode, fill: Sequence[int]) -> None: ...
 
+class RandomShortestSize:
+    def __init__(self, min_size: Sequence[int], max_size: int, interpolation: Interpolation, antialias: bool) -> None: ...
+
+class ScaleJitter:
+    def __init__(self, height: int, width: int, scale_range: Sequence[float], interpolation: Interpolation, antialias: bool) -> None: ...
+
+class RandomZoomOut:
+    def __init__(self, side_range: Sequence[float], p: float, padding_mode: PaddingMode, fill: Sequence[int]) -> None: ...
+
+class RandomIoUCrop:
+    def __init__(self, scale: Sequence[float], aspect_ratio: Sequence[float], sampler_options: Sequence[float] = [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0], trials: int = 40) -> None: ...
+
 class ColorJitter:
     def __init__(self, brightness: Sequence[float], contrast: Sequence[float], saturation: Sequence[float], hue: Sequence[float]) -> None: ...
 
@@ -256,7 +268,40 @@ class RandomGrayscale:
 class CustomStage:
     """An image transform that is defined in a C++ extension."""
 
-def check_transforms(transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize]) -> None:
+class BoxFormat(enum.Enum):
+    xyxy = 0
+
+    xywh = 1
+
+    cxcywh = 2
+
+class Drawing:
+    """What a list of transforms does to one image."""
+
+    def steps(self) -> list[dict[str, Any]]: ...
+
+    @property
+    def size(self) -> tuple[int, int]: ...
+
+    @property
+    def affine(self) -> list[float]: ...
+
+    @property
+    def removed(self) -> Array: ...
+
+    def move_boxes(self, boxes: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], format: BoxFormat, relative: bool, pixel_centers: bool, min_size: float, min_area: float, keep_empty: bool) -> tuple[Array, Array]: ...
+
+    def move_points(self, points: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], numbers: int, relative: bool, pixel_centers: bool) -> tuple[Array, Array]: ...
+
+    def move_camera(self, matrix: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], columns: int, pixel_centers: bool) -> Array: ...
+
+    def move_mask(self, mask: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], fill: int) -> Array: ...
+
+    def move_map(self, map: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], fill: float, vectors: bool) -> Array: ...
+
+def draw(transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize | RandomShortestSize | ScaleJitter | RandomZoomOut | RandomIoUCrop], height: int, width: int, seed: int, epoch: int, position: int, leader: int, boxes: Sequence[Sequence[float]] | None) -> Drawing: ...
+
+def check_transforms(transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize | RandomShortestSize | ScaleJitter | RandomZoomOut | RandomIoUCrop]) -> None:
     """Raises InvalidArgumentError if a transform is invalid."""
 
 class Shuffle:

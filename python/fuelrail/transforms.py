@@ -34,6 +34,9 @@ from fuelrail.options import (
     whole,
 )
 
+if TYPE_CHECKING:
+    from fuelrail.drawn import Drawn
+
 __all__ = [
     "CenterCrop",
     "ColorJitter",
@@ -44,15 +47,20 @@ __all__ = [
     "RandomAffine",
     "RandomCrop",
     "RandomGrayscale",
+    "RandomIoUCrop",
     "RandomResizedCrop",
     "RandomRotation",
+    "RandomShortestSize",
+    "RandomZoomOut",
     "Resize",
     "ResizedCenterCrop",
+    "ScaleJitter",
     "Transform",
     "VerticalFlip",
+    "draw",
 ]
 
-_KNOWN = [name for name in __all__ if name != "Transform"]
+_KNOWN = [name for name in __all__ if name not in ("Transform", "draw")]
 T = TypeVar("T", bound="Transform")
 Native = (
     _core.RandomResizedCrop
@@ -69,6 +77,10 @@ Native = (
     | _core.Grayscale
     | _core.RandomGrayscale
     | _core.Normalize
+    | _core.RandomShortestSize
+    | _core.ScaleJitter
+    | _core.RandomZoomOut
+    | _core.RandomIoUCrop
 )
 
 
@@ -153,19 +165,138 @@ class CenterCrop(Transform):
 @dataclass(frozen=True)
 class Resize(Transform):
     """Resizes the image to (height, width). If `size` is one number, resizes the shorter side to
-    this length and keeps the aspect ratio. interpolation, antialias: as in RandomResizedCrop.
+    this length and keeps the aspect ratio.
+
+    max_size: the largest length of the longer side, if `size` is one number: if the longer side
+    would be longer, it becomes `max_size`, and the shorter side becomes shorter than `size`. If
+    `size` is None, the longer side becomes `max_size`. interpolation, antialias: as in
+    RandomResizedCrop.
     """
 
-    size: int | Sequence[int]
+    size: int | Sequence[int] | None
     interpolation: str = "bilinear"
+    max_size: int | None = None
     antialias: bool = True
 
     @staticmethod
     def _sides(size: Any) -> dict[str, int]:
+        if size is None:
+            return {"height": 0, "width": 0, "shorter_side": 0}
         if isinstance(size, tuple) and len(size) != 1:
             return {**Transform._sides(size), "shorter_side": 0}
         side = size[0] if isinstance(size, tuple) else size
         return {"height": 0, "width": 0, "shorter_side": whole("size", side, least=1)}
+
+
+@_checked
+@dataclass(frozen=True)
+class RandomShortestSize(Transform):
+    """Resizes the shorter side of the image to a random one of the lengths `min_size`, and keeps
+    the aspect ratio.
+
+    min_size: one length or a list of lengths. max_size: the largest length of the longer side.
+    Both sides are rounded down to whole pixels. interpolation, antialias: as in RandomResizedCrop.
+    """
+
+    min_size: int | Sequence[int]
+    max_size: int | None = None
+    interpolation: str = "bilinear"
+    antialias: bool = True
+
+
+@_checked
+@dataclass(frozen=True)
+class ScaleJitter(Transform):
+    """Resizes the image by a random factor, as in "Simple Copy-Paste is a Strong Data Augmentation
+    Method for Instance Segmentation". Keeps the aspect ratio.
+
+    target_size: (width, height), in torchvision's order, or one number for both. scale_range: (min,
+    max) of the factor by which min(target_size[0] / width, target_size[1] / height) is multiplied.
+    Both sides are rounded down to whole pixels. interpolation, antialias: as in RandomResizedCrop.
+    """
+
+    target_size: int | Sequence[int]
+    scale_range: Sequence[float] = (0.1, 2.0)
+    interpolation: str = "bilinear"
+    antialias: bool = True
+
+    def native(self) -> Native:
+        sides = self.target_size if isinstance(self.target_size, tuple) else (self.target_size,) * 2
+        if len(sides) != 2:
+            raise InvalidArgumentError(
+                "`target_size` is invalid",
+                expected="an integer or (width, height)",
+                found=shown(sides),
+            )
+        width, height = (whole("target_size", side, least=1) for side in sides)
+        return _core.ScaleJitter(
+            height=height,
+            width=width,
+            scale_range=_numbers("scale_range", self.scale_range, 2),
+            interpolation=choice("interpolation", self.interpolation, _core.Interpolation),
+            antialias=truth("antialias", self.antialias),
+        )
+
+
+@_checked
+@dataclass(frozen=True)
+class RandomZoomOut(Transform):
+    """With probability `p`, places the image at a random place of a larger one of the same aspect
+    ratio.
+
+    fill: the colour around the image, as in Pad. side_range: (min, max) of the factor between the
+    sides of the two images, at least 1.
+    """
+
+    fill: int | Sequence[int] = 0
+    side_range: Sequence[float] = (1.0, 4.0)
+    p: float = 0.5
+
+    def native(self) -> Native:
+        return _core.RandomZoomOut(
+            side_range=_numbers("side_range", self.side_range, 2),
+            p=real("p", self.p),
+            padding_mode=_core.PaddingMode.constant,
+            fill=_color("fill", self.fill),
+        )
+
+
+@_checked
+@dataclass(frozen=True)
+class RandomIoUCrop(Transform):
+    """Crops a random area that shows an object, as in "SSD: Single Shot MultiBox Detector". The
+    sample must have boxes. Objects whose middle is outside the crop are removed.
+
+    min_scale, max_scale: the sides of the crop as fractions of the image's. min_aspect_ratio,
+    max_aspect_ratio: of the crop, width / height. sampler_options: one of these numbers is chosen
+    at random. It is the least intersection over union (IoU) of the crop and the box of one of the
+    objects whose middle is inside the crop; 1 or more leaves the image as it is. Default: (0, 0.1,
+    0.3, 0.5, 0.7, 0.9, 1). trials: the number of random crops that are tried, at most 500. If none
+    fits, the next number is chosen. After 100 numbers, or if the sample has no object, the image is
+    left as it is; torchvision goes on until a crop fits or 1 is chosen.
+    """
+
+    min_scale: float = 0.3
+    max_scale: float = 1.0
+    min_aspect_ratio: float = 0.5
+    max_aspect_ratio: float = 2.0
+    sampler_options: Sequence[float] | None = None
+    trials: int = 40
+
+    def native(self) -> Native:
+        options: dict[str, Any] = {}
+        if self.sampler_options is not None:
+            count = len(self.sampler_options) if isinstance(self.sampler_options, tuple) else 1
+            options["sampler_options"] = _numbers("sampler_options", self.sampler_options, count)
+        return _core.RandomIoUCrop(
+            scale=[real("min_scale", self.min_scale), real("max_scale", self.max_scale)],
+            aspect_ratio=[
+                real("min_aspect_ratio", self.min_aspect_ratio),
+                real("max_aspect_ratio", self.max_aspect_ratio),
+            ],
+            trials=whole("trials", self.trials),
+            **options,
+        )
 
 
 @_checked
@@ -400,6 +531,49 @@ def copied_lists(
     return list(transforms or ())
 
 
+def draw(
+    transforms: Sequence[Transform],
+    size: tuple[int, int],
+    seed: int = 0,
+    epoch: int = 0,
+    position: int = 0,
+    *,
+    boxes: object = None,
+    leader: int = 0,
+) -> Drawn:
+    """Returns what a list of transforms does to one image: the steps with their random numbers, the
+    resulting size, and the affine map of coordinates. A loader with the same seed does the same to
+    the image at this position of this epoch.
+
+    size: (height, width) of the image, turned upright.
+    boxes: the boxes of the objects in the image, of shape (N, 4): x and y of the upper left and the
+        lower right corner, in pixels. Only lists with a RandomIoUCrop need them.
+    leader: the index of the image field among the image fields of the schema.
+
+    Errors: InvalidArgumentError for a RandomIoUCrop without boxes, and for the errors of an image
+    of this size.
+    """
+    from fuelrail.drawn import Drawn
+
+    if not isinstance(size, Sequence) or len(size) != 2:
+        raise InvalidArgumentError(
+            "`size` is invalid", expected="(height, width)", found=shown(size)
+        )
+    height, width = (whole("size", side, least=1, bits=31) for side in size)
+    return Drawn(
+        _core.draw(
+            native_list(transforms),
+            height,
+            width,
+            whole("seed", seed, bits=64),
+            whole("epoch", epoch, bits=32),
+            whole("position", position, bits=64),
+            whole("leader", leader, bits=7),
+            None if boxes is None else _rows(boxes),
+        )
+    )
+
+
 if not TYPE_CHECKING:  # a type checker reports unknown names by itself
 
     def __getattr__(name: str) -> Any:
@@ -491,6 +665,18 @@ def _numbers(option: str, values: Sequence[float], count: int) -> list[float]:
     return [real(option, value) for value in values]
 
 
+def _rows(boxes: object) -> list[list[float]]:
+    rows = listed(boxes)
+    if not isinstance(rows, Sequence):
+        raise ArgumentTypeError("`boxes` is not a list of boxes", found=typed(boxes))
+    return [_numbers("boxes", _plain(row), 4) for row in rows]
+
+
+def _lengths(option: str, lengths: int | Sequence[int]) -> list[int]:
+    sides = lengths if isinstance(lengths, tuple) else (lengths,)
+    return [whole(option, side, least=1) for side in sides]
+
+
 def _margins(option: str, padding: int | Sequence[int]) -> list[int]:
     """Converts `padding` to [left, top, right, bottom]."""
     sides = padding if isinstance(padding, tuple) else (padding,)
@@ -555,10 +741,13 @@ _READ: dict[str, Callable[[str, Any], Any]] = {
     "shear": _shear,
     "resize": partial(whole, least=1),
     "p": real,
+    "min_size": _lengths,
+    "max_size": partial(whole, least=1),
 }
 _ABSENT: dict[str, Any] = {
     "padding": [0] * 4,
     "resize": 0,
+    "max_size": 0,
     "center": None,
     "translate": [0, 0],
     "scale": [1, 1],

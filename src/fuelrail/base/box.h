@@ -39,4 +39,8 @@ inline Size at_eighths(Size image, int eighths) {
 // The box that covers an image of this size.
 inline Box whole(Size image) { return {0, 0, image.height, image.width}; }
 
+// The four numbers of an object's box: two corners; the upper left corner, width and height; or the
+// middle, width and height. Frozen: sample records store the format's number.
+enum class BoxFormat : uint8_t { kXyxy, kXywh, kCxcywh };
+
 }  // namespace fuelrail

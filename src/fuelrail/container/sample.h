@@ -10,13 +10,14 @@
 #include <string_view>
 #include <vector>
 
+#include "fuelrail/base/box.h"
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/base/dtype.h"
 #include "fuelrail/base/encoded_image.h"
 
 namespace fuelrail {
 
-// The numbers of FieldKind, Role, BoxFormat and FieldFlag are frozen: sample records store them
+// The numbers of FieldKind, Role and FieldFlag are frozen: sample records store them
 // (sample_record.h).
 enum class FieldKind : uint8_t {
   kImage,   // an encoded image: JPEG, PNG, ...
@@ -42,8 +43,6 @@ inline constexpr size_t kFieldKinds = 4;
 inline constexpr size_t kRoles = 8;
 const char* name_of(FieldKind kind);  // "image", "tensor", "bytes", "text"
 const char* name_of(Role role);       // "", "image", "mask", ...
-
-enum class BoxFormat : uint8_t { kXyxy, kXywh, kCxcywh };
 
 enum FieldFlag : uint8_t {
   kListField = 1,     // an image, text or bytes field that holds any number of items

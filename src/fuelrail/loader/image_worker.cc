@@ -209,7 +209,8 @@ class ImageWorker final : public Worker {
     work_->losses.look_at(info, *work_->container, task.entry.record);
     if (program.orientation == Orientation::kIgnore) info.orientation = 1;
     const Philox random(work_->seed, task.entry.epoch, task.entry.position);
-    resolve(program.transforms, info.oriented(), random, plan_, program.leader);
+    resolve(program.transforms,
+            {.image = info.oriented(), .random = random, .leader = program.leader}, plan_);
 
     const int eighths = scale_decoding(program, info);
     const Box input_box = needed_input(plan_.steps.front());

@@ -96,7 +96,7 @@ std::vector<uint8_t> expected_image(Bytes jpeg, const Transforms& transforms, co
   DecodeJob job{.encoded = jpeg, .info = info, .box = whole(info.stored), .output = all};
   make_decoder()->decode({&job, 1});
   Plan geometry;
-  resolve(transforms, info.stored, random, geometry, leader);
+  resolve(transforms, {.image = info.stored, .random = random, .leader = leader}, geometry);
   std::vector<uint8_t> out(static_cast<size_t>(kOut.height * kOut.width * 3));
   Resampler().resample(all, whole(info.stored), geometry.steps.front(),
                        {out.data(), kOut.height, kOut.width, 3, kOut.width * 3});

@@ -11,7 +11,7 @@ namespace fuelrail::testing {
 
 inline Plan resolve_at(const Transforms& transforms, Size image, uint64_t position) {
   check(transforms);
-  return resolve(transforms, image, Philox(1, 0, position));
+  return resolve(transforms, {.image = image, .random = Philox(1, 0, position)});
 }
 
 inline ResampleStep only_step(const Transforms& transforms, Size image, uint64_t position = 0) {

@@ -51,7 +51,9 @@ Box needed_input(const ResampleStep& step) {
 }
 
 int decode_eighths(const ResampleStep& step) {
-  if (step.copies() || !step.antialias || step.interpolation == Interpolation::kNearest) return 8;
+  if (step.copies() || !step.antialias || takes_nearest(step.interpolation) || step.region) {
+    return 8;
+  }
   for (const int eighths : {1, 2, 4}) {
     if (step.box.height * eighths >= step.scaled.height * 8 &&
         step.box.width * eighths >= step.scaled.width * 8) {
@@ -75,6 +77,31 @@ ResampleStep at_eighths(const ResampleStep& step, Size image, int eighths) {
   made.region = Region{exactly(step.box.top) - static_cast<double>(made.box.top),
                        exactly(step.box.left) - static_cast<double>(made.box.left),
                        exactly(step.box.height), exactly(step.box.width)};
+  return made;
+}
+
+ResampleStep for_size(const ResampleStep& step, Size image, Size other) {
+  if (image == other) return step;
+  const auto scaled = [](int64_t place, int64_t from, int64_t to) {
+    return static_cast<double>(place) * (static_cast<double>(to) / static_cast<double>(from));
+  };
+  // The whole pixels that hold the part from `begin` to `end`: at least one.
+  const auto around = [](double begin, double end, int64_t length) {
+    const auto first = std::clamp<int64_t>(static_cast<int64_t>(begin), 0, length - 1);
+    auto last = static_cast<int64_t>(end);
+    if (static_cast<double>(last) < end) ++last;
+    return Span{first, std::clamp<int64_t>(last, first + 1, length)};
+  };
+  const double top = scaled(step.box.top, image.height, other.height);
+  const double left = scaled(step.box.left, image.width, other.width);
+  const double height = scaled(step.box.height, image.height, other.height);
+  const double width = scaled(step.box.width, image.width, other.width);
+  const Span rows = around(top, top + height, other.height);
+  const Span columns = around(left, left + width, other.width);
+  ResampleStep made = step;
+  made.box = {rows.begin, columns.begin, rows.size(), columns.size()};
+  made.region = Region{top - static_cast<double>(rows.begin),
+                       left - static_cast<double>(columns.begin), height, width};
   return made;
 }
 

@@ -19,6 +19,16 @@ struct Region {
   friend bool operator==(const Region&, const Region&) = default;
 };
 
+// A box around an object: its upper left and lower right corners, in pixels from the image's upper
+// left corner.
+struct Corners {
+  double x1 = 0;
+  double y1 = 0;
+  double x2 = 0;
+  double y2 = 0;
+  friend bool operator==(const Corners&, const Corners&) = default;
+};
+
 // Scales the pixels of `box` to an image of size `scaled`, without reading pixels outside `box`.
 // The result of the step is the part `window` of that image; outside the image, the pixels are
 // given by `border`. If box.size() == scaled, pixels are copied.
@@ -59,11 +69,18 @@ Box needed_input(const ResampleStep& step);
 
 // A JPEG can be decoded at 1/8, 2/8 or 4/8 of its size with less work. Returns: the smallest of 1,
 // 2, 4 and 8 eighths at which `box` is at least as large as `scaled` in both directions; 8 if the
-// step copies, enlarges or uses kNearest.
+// step copies, enlarges, takes the nearest pixel or has a region.
 int decode_eighths(const ResampleStep& step);
 
 // The step with the same result as `step`, for the image decoded at size at_eighths(image,
 // eighths): the box becomes a region with fractional corners.
 ResampleStep at_eighths(const ResampleStep& step, Size image, int eighths);
+
+// --- Images of another size that show the same scene ---
+
+// The step that gives `step`'s window for an image of size `other` in place of one of size `image`:
+// the box becomes a region with fractional corners. Returns `step` itself if the sizes are equal.
+// Requires: step has no region; `other` has at least one pixel.
+ResampleStep for_size(const ResampleStep& step, Size image, Size other);
 
 }  // namespace fuelrail

@@ -83,5 +83,19 @@ TEST(AtEighths, the_same_part_of_the_image_is_shown) {
   }
 }
 
+TEST(ForSize, the_same_part_of_the_scene_is_shown) {
+  const ResampleStep step = crop({10, 21, 50, 61}, {33, 44});
+  EXPECT_EQ(for_size(step, {100, 200}, {100, 200}), step);
+  const ResampleStep half = for_size(step, {100, 200}, {50, 100});
+  EXPECT_EQ(half.box, (Box{5, 10, 25, 31}));
+  EXPECT_EQ(half.region, (Region{0, 0.5, 25, 30.5}));
+  EXPECT_EQ(half.window, step.window);
+  const ResampleStep tenfold = for_size(step, {100, 200}, {1000, 2000});
+  EXPECT_EQ(tenfold.box, (Box{100, 210, 500, 610}));
+  EXPECT_EQ(for_size(step, {100, 200}, {1, 2}).box, (Box{0, 0, 1, 1}));
+  EXPECT_EQ(decode_eighths(tenfold), 8);
+  EXPECT_TRUE(needed_input(half).inside({50, 100}));
+}
+
 }  // namespace
 }  // namespace fuelrail

@@ -47,6 +47,12 @@ class PixelStage {
   // false. If true, the derived class's output_size must return the input's size.
   virtual bool in_place() const { return false; }
 
+  // Whether an object in the image may change its place or size. Default: true. If the derived
+  // class returns false, its output_size must return the input's size. Masks, boxes and other
+  // values that move with an image can be loaded only if all stages of the image's list return
+  // false.
+  virtual bool moves_pixels() const { return true; }
+
   // Writes every pixel of `to`, whose size is output_size(from.size()). Both images are RGB with 8
   // bits, interleaved. They are the same image if in_place(), otherwise they do not overlap.
   // Lifetime: the views are valid until the call returns.

@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/transform/coordinates.h"
+#include "fuelrail/transform/iou_crop.h"
 #include "fuelrail/transform/portable_math.h"
 
 namespace fuelrail {
@@ -72,16 +76,50 @@ std::optional<ResampleStep> merged(const ResampleStep& first, const ResampleStep
   return std::nullopt;
 }
 
+// The aspect ratios are equal to a pixel of either image.
+void require_same_aspect(Size image, Size other) {
+  const int64_t difference = image.height * other.width - image.width * other.height;
+  const int64_t pixel = std::max({image.height, image.width, other.height, other.width});
+  if (std::abs(difference) <= pixel) return;
+  const auto text = [](Size size) {
+    return fmt::format("height {}, width {}", size.height, size.width);
+  };
+  throw CorruptError(
+      "a mask, map or partner image has another aspect ratio than its image",
+      {.expected = fmt::format("the ratio of {}", text(image)), .found = text(other)});
+}
+
+Interpolation filter_of(Follower kind, Interpolation listed) {
+  switch (kind) {
+    case Follower::kPartner:
+    case Follower::kUncoloredPartner:
+      return listed;
+    case Follower::kMask:
+      return Interpolation::kNearestExact;
+    case Follower::kMap:
+    case Follower::kVectors:
+      break;
+  }
+  return Interpolation::kBilinear;
+}
+
+[[noreturn]] void throw_turned_vectors() {
+  throw UnsupportedError(
+      "rotations and shears do not turn the vectors of a map",
+      {.remedy = "Set vectors=False, if the map's values are not vectors, or omit the transform"});
+}
+
 // Adds transforms to a plan. Boxes are given in the coordinates of the image after the flips so
 // far, and converted to the coordinates before these flips.
 class Resolver {
  public:
-  Resolver(Size image, const Philox& random, Plan& plan)
-      : image_(image), random_(random), plan_(plan) {
+  Resolver(const PlanInputs& inputs, Plan& plan)
+      : inputs_(inputs), image_(inputs.image), random_(inputs.random), plan_(plan) {
     plan_.steps.clear();
     plan_.pixel_steps.clear();
     plan_.flip_horizontal = plan_.flip_vertical = false;
-    plan_.output = image;
+    plan_.output = image_;
+    plan_.removed.clear();
   }
 
   void apply(const Transform& transform, uint32_t operation) {
@@ -100,14 +138,67 @@ class Resolver {
     const Size size = current();
     resample({.box = whole(size), .scaled = size, .window = central(size, crop.size)});
   }
-  void operator()(const Resize& resize) {
+  void operator()(const Resize& resize) { scale(resized(resize, current()), resize); }
+  void operator()(const RandomShortestSize& shortest) {
     const Size size = current();
-    const Size to = resized(resize, size);
-    resample({.box = whole(size),
-              .scaled = to,
-              .window = whole(to),
-              .interpolation = resize.interpolation,
-              .antialias = resize.antialias});
+    const auto choices = static_cast<int64_t>(shortest.min_size.size());
+    const auto side =
+        static_cast<double>(shortest.min_size[static_cast<size_t>(below(0, choices))]);
+    double factor = side / static_cast<double>(std::min(size.height, size.width));
+    if (shortest.max_size > 0) {
+      factor = std::min(factor, static_cast<double>(shortest.max_size) /
+                                    static_cast<double>(std::max(size.height, size.width)));
+    }
+    scale(times(size, factor), shortest);
+  }
+  void operator()(const ScaleJitter& jitter) {
+    const Size size = current();
+    const double fit =
+        std::min(static_cast<double>(jitter.target.height) / static_cast<double>(size.height),
+                 static_cast<double>(jitter.target.width) / static_cast<double>(size.width));
+    const double factor = uniform(0, jitter.scale_range[0], jitter.scale_range[1]);
+    scale(times(size, fit * factor), jitter);
+  }
+  void operator()(const RandomZoomOut& zoom) {
+    if (!happens(zoom.p)) return;
+    const Size size = current();
+    const Size canvas = times(size, uniform(1, zoom.side_range[0], zoom.side_range[1]));
+    const auto part = [&](uint32_t draw, int64_t room) {
+      return static_cast<int64_t>(static_cast<double>(room) * uniform(draw, 0, 1));
+    };
+    const int64_t left = part(2, canvas.width - size.width);
+    const int64_t top = part(3, canvas.height - size.height);
+    pad({.left = left,
+         .top = top,
+         .right = canvas.width - size.width - left,
+         .bottom = canvas.height - size.height - top},
+        zoom.border);
+  }
+  void operator()(const RandomIoUCrop& crop) {
+    if (!inputs_.boxes) {
+      throw InvalidArgumentError(
+          "RandomIoUCrop needs the boxes of the objects in the image",
+          {.remedy = "Load a dataset with boxes, or use RandomResizedCrop or RandomCrop"});
+    }
+    const Motion motion(plan_, image_);
+    const auto& boxes = *inputs_.boxes;
+    plan_.removed.resize(boxes.size());
+    std::vector<Corners> objects;  // those that are still visible
+    std::vector<size_t> places;
+    for (size_t i = 0; i < boxes.size(); ++i) {
+      if (plan_.removed[i] != 0) continue;
+      const std::optional<Corners> object = motion.move(boxes[i]);
+      if (!object) continue;
+      objects.push_back(*object);
+      places.push_back(i);
+    }
+    const std::optional<Box> window =
+        draw_iou_crop(crop, current(), objects, StageRandom(random_, operation_));
+    if (!window) return;
+    for (size_t i = 0; i < objects.size(); ++i) {
+      if (!holds_middle(*window, objects[i])) plan_.removed[places[i]] = 1;
+    }
+    resample({.box = whole(current()), .scaled = current(), .window = *window});
   }
   void operator()(const ResizedCenterCrop& crop) {
     const auto longer = static_cast<double>(std::max(crop.size.height, crop.size.width));
@@ -225,6 +316,14 @@ class Resolver {
     return static_cast<int64_t>(random_.below(operation_, draw, static_cast<uint64_t>(bound)));
   }
 
+  // The sides times `factor`, rounded down, at least 1 pixel.
+  static Size times(Size size, double factor) {
+    const auto side = [factor](int64_t length) {
+      return std::max<int64_t>(static_cast<int64_t>(static_cast<double>(length) * factor), 1);
+    };
+    return {side(size.height), side(size.width)};
+  }
+
   // Converts coordinates from the corner, in pixels, to coordinates from the middle.
   std::array<double, 2> from_middle(std::array<double, 2> place) const {
     return {place[0] - static_cast<double>(current().width) * 0.5,
@@ -272,6 +371,16 @@ class Resolver {
     };
     return {offset(image.height, size.height), offset(image.width, size.width), size.height,
             size.width};
+  }
+
+  // Resizes to exactly `to`, with the filter of `transform`.
+  template <typename AnyTransform>
+  void scale(Size to, const AnyTransform& transform) {
+    resample({.box = whole(current()),
+              .scaled = to,
+              .window = whole(to),
+              .interpolation = transform.interpolation,
+              .antialias = transform.antialias});
   }
 
   void pad(const Margins& margins, const Border& border) {
@@ -351,7 +460,8 @@ class Resolver {
                    "count towards this limit"});
   }
 
-  Size image_;
+  const PlanInputs& inputs_;
+  const Size image_;
   const Philox& random_;
   uint32_t operation_ = 0;
   Plan& plan_;
@@ -359,18 +469,42 @@ class Resolver {
 
 }  // namespace
 
-void resolve(const Transforms& transforms, Size image, const Philox& random, Plan& plan,
-             uint32_t leader) {
-  Resolver resolver(image, random, plan);
-  uint32_t operation = kOperationsPerLeader * leader;
+void resolve(const Transforms& transforms, const PlanInputs& inputs, Plan& plan) {
+  Resolver resolver(inputs, plan);
+  uint32_t operation = kOperationsPerLeader * inputs.leader;
   for (const Transform& transform : transforms) resolver.apply(transform, operation++);
   resolver.finish();
 }
 
-Plan resolve(const Transforms& transforms, Size image, const Philox& random) {
+Plan resolve(const Transforms& transforms, const PlanInputs& inputs) {
   Plan plan;
-  resolve(transforms, image, random, plan);
+  resolve(transforms, inputs, plan);
   return plan;
+}
+
+void require_still(const CustomStep& step) {
+  if (!step.stage->moves_pixels()) return;
+  throw UnsupportedError(
+      "a custom stage moves pixels, so masks, boxes and points cannot move with the image",
+      {.remedy = "Override moves_pixels() to return false, if the stage changes only colours"});
+}
+
+void follow(const Plan& leader, Size image, Size other, Follower kind, Plan& to) {
+  require_same_aspect(image, other);
+  to = leader;
+  to.steps.front() = for_size(leader.steps.front(), image, other);
+  for (ResampleStep& step : to.steps) step.interpolation = filter_of(kind, step.interpolation);
+  std::erase_if(to.pixel_steps, [kind](PixelStep& step) {
+    if (const auto* custom = std::get_if<CustomStep>(&step)) require_still(*custom);
+    if (auto* resampling = std::get_if<ResampleStep>(&step)) {
+      resampling->interpolation = filter_of(kind, resampling->interpolation);
+    } else if (std::holds_alternative<WarpStep>(step) && kind == Follower::kVectors) {
+      throw_turned_vectors();
+    }
+    const bool has_colors =
+        std::holds_alternative<ColorStep>(step) || std::holds_alternative<CustomStep>(step);
+    return has_colors && kind != Follower::kPartner;
+  });
 }
 
 }  // namespace fuelrail

@@ -75,7 +75,7 @@ TEST(PlanRunner, memory_is_taken_for_the_first_images_only) {
   PlanRunner runner;
   Plan plan;
   const auto run = [&](uint64_t position) {
-    resolve(transforms, image.size, Philox(1, 0, position), plan);
+    resolve(transforms, {.image = image.size, .random = Philox(1, 0, position)}, plan);
     runner.run(plan, image.view(), whole(image.size));
   };
   for (uint64_t position = 0; position < 300; ++position) run(position);
@@ -87,7 +87,7 @@ TEST(PlanRunner, memory_is_taken_for_the_first_images_only) {
 
 TEST(PlanRunner, a_lone_crop_is_a_view_of_the_input) {
   const PlainImage image = grey({20, 30}, 9);
-  const Plan plan = resolve({CenterCrop{{4, 6}}}, image.size, Philox(0, 0, 0));
+  const Plan plan = resolve({CenterCrop{{4, 6}}}, {.image = image.size, .random = Philox(0, 0, 0)});
   PlanRunner runner;
   EXPECT_EQ(runner.run(plan, image.view(), whole(image.size)).data, image.view().row(8) + 12 * 3);
 }
@@ -95,7 +95,7 @@ TEST(PlanRunner, a_lone_crop_is_a_view_of_the_input) {
 TEST(PlanRunner, a_stage_in_place_changes_the_image_and_not_the_input) {
   const PlainImage image = grey({6, 7}, 10);
   const Transforms transforms{CustomStage{std::make_shared<Invert>()}};
-  const Plan plan = resolve(transforms, image.size, Philox(0, 0, 0));
+  const Plan plan = resolve(transforms, {.image = image.size, .random = Philox(0, 0, 0)});
   PlanRunner runner;
   EXPECT_EQ(runner.run(plan, image.view(), whole(image.size)).row(0)[0], 245);
   EXPECT_EQ(image.bytes[0], 10);
@@ -104,14 +104,15 @@ TEST(PlanRunner, a_stage_in_place_changes_the_image_and_not_the_input) {
 TEST(PlanRunner, what_a_stage_throws_comes_out) {
   const PlainImage image = grey({6, 7}, 10);
   const Transforms transforms{CustomStage{std::make_shared<Fails>()}};
-  const Plan plan = resolve(transforms, image.size, Philox(0, 0, 0));
+  const Plan plan = resolve(transforms, {.image = image.size, .random = Philox(0, 0, 0)});
   PlanRunner runner;
   EXPECT_THROW(runner.run(plan, image.view(), whole(image.size)), std::runtime_error);
 }
 
 TEST(PlanRunner, a_stage_without_a_usable_size_is_refused) {
   const Transforms transforms{CustomStage{std::make_shared<Nothing>()}};
-  EXPECT_THROW(resolve(transforms, {4, 5}, Philox(0, 0, 0)), InvalidArgumentError);
+  EXPECT_THROW(resolve(transforms, {.image = {4, 5}, .random = Philox(0, 0, 0)}),
+               InvalidArgumentError);
 }
 
 }  // namespace

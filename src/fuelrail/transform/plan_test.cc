@@ -275,7 +275,7 @@ TEST(Resolve, leaders_draw_apart_and_the_first_as_it_always_did) {
   for (const auto& [leader, top, left, flip] :
        {std::tuple{0u, 750, 152, true}, {1u, 407, 290, false}, {126u, 823, 317, true}}) {
     Plan plan;
-    resolve(transforms, {1000, 1000}, random, plan, leader);
+    resolve(transforms, {.image = {1000, 1000}, .random = random, .leader = leader}, plan);
     EXPECT_EQ(plan.steps.front().window, (Box{top, left, 10, 10})) << leader;
     EXPECT_EQ(plan.flip_horizontal, flip) << leader;
   }

@@ -167,13 +167,140 @@ TEST(RandomResizedCrop, boxes_of_fixed_seeds_never_change) {
       {12345678901234u, 3u, 1281166u, {19, 124, 277, 275}, false},
   };
   for (const Golden& golden : goldens) {
-    const Plan plan =
-        resolve(transforms, {375, 500}, Philox(golden.seed, golden.epoch, golden.position));
+    const Plan plan = resolve(
+        transforms,
+        {.image = {375, 500}, .random = Philox(golden.seed, golden.epoch, golden.position)});
     const Box& box = plan.steps.front().box;
     EXPECT_TRUE(box == golden.box && plan.flip_horizontal == golden.flip)
         << "{" << golden.seed << ", " << golden.epoch << ", " << golden.position << ", {" << box.top
         << ", " << box.left << ", " << box.height << ", " << box.width << "}, "
         << (plan.flip_horizontal ? "true" : "false") << "},";
+  }
+}
+
+TEST(RandomShortestSize, resizes_by_one_factor_to_one_of_its_lengths_or_the_bound) {
+  const Transforms transforms{RandomShortestSize{.min_size = {100, 200, 300}, .max_size = 500}};
+  std::map<int64_t, int> sides;
+  for (uint64_t position = 0; position < 3000; ++position) {
+    const Size size = resolve_at(transforms, {400, 801}, position).output;
+    ++sides[size.height];
+    ASSERT_TRUE(size == (Size{100, 200}) || size == (Size{200, 400}) || size == (Size{249, 500}));
+  }
+  for (const auto& [side, count] : sides) EXPECT_NEAR(count, 1000, 150) << side;
+}
+
+TEST(ScaleJitter, factors_are_uniform_around_the_size_that_fits) {
+  const Transforms transforms{ScaleJitter{.target = {100, 200}, .scale_range = {0.5, 1.5}}};
+  double least = 1e9, most = 0, sum = 0;
+  for (uint64_t position = 0; position < 4000; ++position) {
+    const Size size = resolve_at(transforms, {1000, 1000}, position).output;
+    ASSERT_EQ(size.height, size.width);
+    const auto side = static_cast<double>(size.height);
+    least = std::min(least, side);
+    most = std::max(most, side);
+    sum += side;
+  }
+  EXPECT_EQ(least, 50);
+  EXPECT_EQ(most, 149);
+  EXPECT_NEAR(sum / 4000, 99.5, 1);
+  const Transforms tiny{ScaleJitter{.target = {1, 1}, .scale_range = {0.1, 0.2}}};
+  EXPECT_EQ(resolve_at(tiny, {9, 9}, 0).output, (Size{1, 1}));
+}
+
+TEST(RandomZoomOut, the_image_is_anywhere_on_a_canvas_of_the_same_shape) {
+  const Transforms transforms{RandomZoomOut{.side_range = {1, 3}, .p = 0.5}};
+  int64_t unchanged = 0, least = 0;
+  for (uint64_t position = 0; position < 2000; ++position) {
+    const ResampleStep step = only_step(transforms, {100, 200}, position);
+    const Box& window = step.window;
+    ASSERT_TRUE(step.copies() && window.contains({0, 0, 100, 200}));
+    ASSERT_LE(std::abs(2 * window.height - window.width), 2);
+    ASSERT_LE(window.height, 300);
+    unchanged += window == (Box{0, 0, 100, 200}) ? 1 : 0;
+    least = std::min(least, window.left);
+  }
+  EXPECT_NEAR(static_cast<double>(unchanged), 1000, 100);
+  EXPECT_LT(least, -350);
+}
+
+Plan crop_around(const RandomIoUCrop& crop, const std::vector<Corners>& boxes, uint64_t position,
+                 Size image = {300, 400}) {
+  return resolve({crop}, {.image = image, .random = Philox(1, 0, position), .boxes = boxes});
+}
+
+TEST(RandomIoUCrop, shows_an_object_as_well_as_asked_and_removes_those_whose_middle_is_outside) {
+  const std::vector<Corners> boxes{{20, 30, 120, 130}, {200, 100, 390, 290}};
+  for (const double option : {0.0, 0.3, 0.7}) {
+    const RandomIoUCrop crop{.sampler_options = {option}};
+    for (uint64_t position = 0; position < 300; ++position) {
+      const Plan plan = crop_around(crop, boxes, position);
+      const Box& window = plan.steps.front().window;
+      if (plan.removed == std::vector<uint8_t>{0, 0} && window.size() == (Size{300, 400})) continue;
+      ASSERT_TRUE(window.inside({300, 400}));
+      const double aspect = static_cast<double>(window.width) / static_cast<double>(window.height);
+      ASSERT_TRUE(aspect >= 0.5 && aspect <= 2);
+      double best = 0;
+      for (size_t i = 0; i < 2; ++i) {
+        const Corners& b = boxes[i];
+        const double x = (b.x1 + b.x2) / 2, y = (b.y1 + b.y2) / 2;
+        const auto left = static_cast<double>(window.left), top = static_cast<double>(window.top);
+        const auto right = static_cast<double>(window.right());
+        const auto bottom = static_cast<double>(window.bottom());
+        const bool inside = x > left && x < right && y > top && y < bottom;
+        ASSERT_EQ(plan.removed[i], inside ? 0 : 1);
+        if (!inside) continue;
+        const double shared = (std::min(right, b.x2) - std::max(left, b.x1)) *
+                              (std::min(bottom, b.y2) - std::max(top, b.y1));
+        const double own = (b.x2 - b.x1) * (b.y2 - b.y1);
+        best = std::max(best, shared / ((right - left) * (bottom - top) + own - shared));
+      }
+      ASSERT_GE(best, option);
+    }
+  }
+}
+
+TEST(RandomIoUCrop, leaves_the_image_if_asked_to_if_there_are_no_objects_or_if_nothing_fits) {
+  const std::vector<Corners> box{{0, 0, 100, 100}};
+  for (uint64_t position = 0; position < 20; ++position) {
+    for (const Plan& plan :
+         {crop_around({.sampler_options = {1.0}}, box, position),
+          crop_around({.sampler_options = {0.0}}, {}, position),
+          crop_around({.sampler_options = {0.99}}, {{{0, 0, 3, 3}}}, position)}) {
+      EXPECT_EQ(plan.output, (Size{300, 400}));
+      EXPECT_EQ(std::count(plan.removed.begin(), plan.removed.end(), 1), 0);
+    }
+  }
+  EXPECT_EQ(crop_around({.scale = {0.3, 0.3}, .sampler_options = {0.0}}, box, 0, {2, 2}).output,
+            (Size{2, 2}));
+  EXPECT_THROW(resolve_at({RandomIoUCrop{}}, {300, 400}, 0), InvalidArgumentError);
+}
+
+TEST(RandomIoUCrop, counts_objects_as_the_transforms_before_it_left_them) {
+  const std::vector<Corners> boxes{{0, 0, 40, 40}, {360, 0, 400, 40}, {150, 100, 250, 200}};
+  const Transforms transforms{CenterCrop{{200, 200}}, HorizontalFlip{1},
+                              RandomIoUCrop{.sampler_options = {0.0}}};
+  for (uint64_t position = 0; position < 100; ++position) {
+    const Plan plan = resolve(
+        transforms, {.image = {300, 400}, .random = Philox(1, 0, position), .boxes = boxes});
+    EXPECT_EQ(plan.removed, (std::vector<uint8_t>{0, 0, 0}));  // the others were not visible
+    const Box& window = plan.steps.front().window;
+    EXPECT_TRUE(window.left < 200 && window.right() > 200 && window.top < 150 &&
+                window.bottom() > 150);
+  }
+}
+
+// Frozen, as RandomResizedCrop's.
+TEST(RandomIoUCrop, crops_of_fixed_seeds_never_change) {
+  const std::vector<Corners> boxes{{20, 30, 120, 130}, {200, 100, 390, 290}};
+  const Box expected[] = {{0, 0, 300, 400},
+                          {106, 152, 149, 232},
+                          {14, 115, 239, 275},
+                          {0, 0, 300, 400},
+                          {21, 79, 227, 305}};
+  for (uint64_t position = 0; position < 5; ++position) {
+    const Box& w = crop_around({}, boxes, position).steps.front().window;
+    EXPECT_EQ(w, expected[position])
+        << "{" << w.top << ", " << w.left << ", " << w.height << ", " << w.width << "}";
   }
 }
 

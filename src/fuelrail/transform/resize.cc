@@ -286,7 +286,7 @@ void Resampler::Impl::make(ConstImageView input, Box input_box, const ResampleSt
                                  step.box.left + columns.begin - input_box.left, rows_needed.size(),
                                  columns.size()})};
   if (step.copies()) return copy(needed, to);
-  const bool is_nearest = step.interpolation == Interpolation::kNearest;
+  const bool is_nearest = takes_nearest(step.interpolation);
   if (is_nearest || !horizontal.copies()) compute_taps(horizontal, outputs_x, horizontal_taps);
   if (is_nearest || !vertical.copies()) compute_taps(vertical, outputs_y, vertical_taps);
   if (is_nearest) return nearest(needed, rows_needed, columns, to);

@@ -18,15 +18,25 @@ double keys(double x, double a) {
   return 0.0;
 }
 
+// Where the part of the input begins, counted from the end from which the filter counts. Has no
+// meaning without a part.
+double upright_begin(const Axis& axis) {
+  return axis.mirrored ? static_cast<double>(axis.input) - (axis.begin + axis.length) : axis.begin;
+}
+
+// Input pixels per output pixel.
+double scale(const Axis& axis) {
+  return (axis.length > 0 ? axis.length : static_cast<double>(axis.input)) /
+         static_cast<double>(axis.output);
+}
+
 // The values of Pillow's precompute_coeffs for an axis that is not mirrored.
 class Filter {
  public:
   explicit Filter(const Axis& axis)
       : axis_(axis),
-        begin_(axis.mirrored ? static_cast<double>(axis.input) - (axis.begin + axis.length)
-                             : axis.begin),
-        scale_((axis.length > 0 ? axis.length : static_cast<double>(axis.input)) /
-               static_cast<double>(axis.output)),
+        begin_(upright_begin(axis)),
+        scale_(scale(axis)),
         filter_scale_(axis.antialias ? std::max(scale_, 1.0) : 1.0),
         support_((axis.interpolation == Interpolation::kBicubic ? 2.0 : 1.0) * filter_scale_) {}
 
@@ -90,14 +100,34 @@ class Filter {
   double support_;
 };
 
-// Calls visit(span) for each output; returns the span of all outputs. Like Pillow, it adds up
+// The input pixel that torch's nearest-exact takes: its positions are float32, rounded once, as
+// with a fused multiplication (here, the products are exact).
+int64_t nearest_exact_input(const Axis& axis, int64_t output) {
+  const double step = static_cast<float>(scale(axis));
+  const double begin = axis.length > 0 ? upright_begin(axis) : 0.0;
+  const auto position =
+      static_cast<float>(begin + step * (static_cast<double>(output) + 0.5) - 0.5);
+  return std::clamp<int64_t>(static_cast<int64_t>(std::max(position, 0.0f) + 0.5f), 0,
+                             axis.input - 1);
+}
+
+// Calls visit(span) for each output; returns the span of all outputs. Like Pillow, kNearest adds up
 // positions instead of multiplying, which changes the pixels at ties.
 template <typename Visit>
 Span nearest_inputs(const Axis& axis, Span outputs, Visit visit) {
-  const double scale = static_cast<double>(axis.input) / static_cast<double>(axis.output);
-  double position = scale * 0.5;
+  if (axis.interpolation == Interpolation::kNearestExact) {
+    for (int64_t output = outputs.begin; output < outputs.end; ++output) {
+      const int64_t input = nearest_exact_input(axis, output);
+      visit(Span{input, input + 1});
+    }
+    return {nearest_exact_input(axis, outputs.begin),
+            nearest_exact_input(axis, outputs.end - 1) + 1};
+  }
+  const double step = scale(axis);
+  double position = step * 0.5;
+  if (axis.length > 0) position += upright_begin(axis);
   Span all;
-  for (int64_t output = 0; output < outputs.end; ++output, position += scale) {
+  for (int64_t output = 0; output < outputs.end; ++output, position += step) {
     if (output < outputs.begin) continue;
     const int64_t input = std::min(static_cast<int64_t>(position), axis.input - 1);
     visit(Span{input, input + 1});
@@ -115,7 +145,7 @@ Span mirror(Span span, int64_t length) { return {length - span.end, length - spa
 
 void compute_upright(const Axis& axis, Span outputs, Taps& taps) {
   taps.spans.clear();
-  if (axis.interpolation == Interpolation::kNearest) {
+  if (takes_nearest(axis.interpolation)) {
     nearest_inputs(axis, outputs, [&taps](Span span) { taps.spans.push_back(span); });
     taps.stride = 1;
     taps.weights.assign(taps.spans.size(), 1 << kWeightBits);
@@ -138,17 +168,18 @@ void compute_upright(const Axis& axis, Span outputs, Taps& taps) {
   }
 }
 
-void mirror(Taps& taps, int64_t length) {
+template <typename AnyTaps>
+void mirror(AnyTaps& taps, int64_t length) {
   const auto count = static_cast<int64_t>(taps.spans.size());
   for (int64_t i = 0; i < count; ++i) {
     Span& span = taps.spans[static_cast<size_t>(i)];
-    int32_t* weights = taps.weights.data() + i * taps.stride;
+    auto* weights = taps.weights.data() + i * taps.stride;
     std::reverse(weights, weights + span.size());
     span = mirror(span, length);
   }
   for (int64_t low = 0, high = count - 1; low < high; ++low, --high) {
     std::swap(taps.spans[static_cast<size_t>(low)], taps.spans[static_cast<size_t>(high)]);
-    int32_t* weights = taps.weights.data();
+    auto* weights = taps.weights.data();
     std::swap_ranges(weights + low * taps.stride, weights + (low + 1) * taps.stride,
                      weights + high * taps.stride);
   }
@@ -172,7 +203,7 @@ Span footprint(const Axis& axis, Span outputs) {
   if (axis.copies()) return outputs;
   const Span upright = axis.mirrored ? mirror(outputs, axis.output) : outputs;
   Span inputs;
-  if (axis.interpolation == Interpolation::kNearest) {
+  if (takes_nearest(axis.interpolation)) {
     inputs = nearest_inputs(axis, upright, [](Span) {});
   } else {
     const Filter filter(axis);
@@ -184,6 +215,33 @@ Span footprint(const Axis& axis, Span outputs) {
 void compute_taps(const Axis& axis, Span outputs, Taps& taps) {
   compute_upright(axis, axis.mirrored ? mirror(outputs, axis.output) : outputs, taps);
   if (axis.mirrored) mirror(taps, axis.input);
+}
+
+void compute_taps(const Axis& axis, Span outputs, ExactTaps& taps) {
+  const Span upright = axis.mirrored ? mirror(outputs, axis.output) : outputs;
+  const Filter filter(axis);
+  taps.spans.clear();
+  taps.stride = filter.most_taps();
+  taps.weights.resize(static_cast<size_t>(upright.size() * taps.stride));
+  double* weights = taps.weights.data();
+  for (int64_t output = upright.begin; output < upright.end; ++output, weights += taps.stride) {
+    taps.spans.push_back(filter.span(output));
+    filter.weigh(output, taps.spans.back(), weights);
+  }
+  if (axis.mirrored) mirror(taps, axis.input);
+}
+
+Span compute_places(Span window, int64_t length, PaddingMode mode, std::vector<int64_t>& places) {
+  places.clear();
+  Span shown{length, 0};
+  for (int64_t at = window.begin; at < window.end; ++at) {
+    const bool inside = at >= 0 && at < length;
+    const bool constant = !inside && mode == PaddingMode::kConstant;
+    const int64_t place = inside || constant ? at : continued(at, length, mode);
+    places.push_back(constant ? -1 : place);
+    if (!constant) shown = {std::min(shown.begin, place), std::max(shown.end, place + 1)};
+  }
+  return shown;
 }
 
 }  // namespace fuelrail

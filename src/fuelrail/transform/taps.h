@@ -26,7 +26,6 @@ struct Axis {
   bool copies() const { return input == output && length == 0; }
 };
 
-// Requires: a step that has a region uses antialias, and not kNearest.
 Axis vertical_axis(const ResampleStep& step);
 Axis horizontal_axis(const ResampleStep& step);
 
@@ -54,5 +53,20 @@ struct Taps {
 
 // Fills `taps`, reusing its memory. Requires: as for footprint.
 void compute_taps(const Axis& axis, Span outputs, Taps& taps);
+
+// The taps of a run of outputs with weights in double, which sum to 1. Output i of the run has
+// spans[i].size() weights at weights[i * stride].
+struct ExactTaps {
+  std::vector<Span> spans;
+  std::vector<double> weights;
+  int64_t stride = 0;
+};
+
+// As above. Requires: !takes_nearest(axis.interpolation).
+void compute_taps(const Axis& axis, Span outputs, ExactTaps& taps);
+
+// Fills `places` with the place in [0, length) that each place of `window` shows; -1: a constant
+// border. Returns: the places that are shown, from the first to the last; size 0 or less: none.
+Span compute_places(Span window, int64_t length, PaddingMode mode, std::vector<int64_t>& places);
 
 }  // namespace fuelrail

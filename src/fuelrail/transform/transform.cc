@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -14,10 +15,13 @@ namespace {
 constexpr int64_t kMaxSide = int64_t{1} << 15;
 
 const char* name_of(const Transform& transform) {
-  static constexpr const char* kNames[] = {
-      "RandomResizedCrop", "CenterCrop",     "Resize",          "ResizedCenterCrop", "Pad",
-      "RandomCrop",        "RandomRotation", "RandomAffine",    "HorizontalFlip",    "VerticalFlip",
-      "ColorJitter",       "Grayscale",      "RandomGrayscale", "CustomStage",       "Normalize"};
+  static constexpr const char* kNames[] = {"RandomResizedCrop",  "CenterCrop",   "Resize",
+                                           "ResizedCenterCrop",  "Pad",          "RandomCrop",
+                                           "RandomRotation",     "RandomAffine", "HorizontalFlip",
+                                           "VerticalFlip",       "ColorJitter",  "Grayscale",
+                                           "RandomGrayscale",    "CustomStage",  "Normalize",
+                                           "RandomShortestSize", "ScaleJitter",  "RandomZoomOut",
+                                           "RandomIoUCrop"};
   static_assert(std::size(kNames) == std::variant_size_v<Transform>);
   return kNames[transform.index()];
 }
@@ -34,10 +38,54 @@ class Checker {
   }
   void operator()(const CenterCrop& crop) const { require_size("size", crop.size); }
   void operator()(const Resize& resize) const {
-    if (resize.shorter_side == 0) return require_size("size", resize.size);
+    require_side("max_size", resize.max_size, 0);
+    if (resize.shorter_side == 0) {
+      if (resize.max_size == 0) return require_size("size", resize.size);
+      if (resize.size == Size{}) return;
+      fail("max_size is given with a height and a width", "max_size with one number, or alone",
+           describe(resize.size));
+    }
     require_side("shorter_side", resize.shorter_side, 1);
     if (resize.size != Size{}) {
       fail("both size and shorter_side are given", "one of them", describe(resize.size));
+    }
+    if (resize.max_size > 0 && resize.max_size <= resize.shorter_side) {
+      fail("max_size is too small", fmt::format("more than size, {}", resize.shorter_side),
+           fmt::format("{}", resize.max_size));
+    }
+  }
+  void operator()(const RandomShortestSize& shortest) const {
+    require_side("max_size", shortest.max_size, 0);
+    if (shortest.min_size.empty()) fail("min_size is empty", "at least one length", "none");
+    for (const int64_t side : shortest.min_size) require_side("min_size", side, 1);
+  }
+  void operator()(const ScaleJitter& jitter) const {
+    require_size("target_size", jitter.target);
+    require_range("scale_range", jitter.scale_range, /*zero_allowed=*/false);
+    require_at_most("scale_range", jitter.scale_range[1], static_cast<double>(kMaxSide));
+  }
+  void operator()(const RandomZoomOut& zoom) const {
+    require_probability(zoom.p);
+    require_range("side_range", zoom.side_range, /*zero_allowed=*/false);
+    require_at_most("side_range", zoom.side_range[1], static_cast<double>(kMaxSide));
+    if (zoom.side_range[0] < 1) {
+      fail("side_range is out of range", "factors of at least 1", describe(zoom.side_range));
+    }
+  }
+  void operator()(const RandomIoUCrop& crop) const {
+    require_range("scale", crop.scale, /*zero_allowed=*/false);
+    require_at_most("scale", crop.scale[1], 1);
+    require_range("aspect_ratio", crop.aspect_ratio, /*zero_allowed=*/false);
+    if (crop.sampler_options.empty()) {
+      fail("sampler_options is empty", "at least one number", "none");
+    }
+    for (const double option : crop.sampler_options) {
+      if (std::isfinite(option)) continue;
+      fail("sampler_options is not finite", "finite numbers", number(option));
+    }
+    if (crop.trials < 1 || crop.trials > RandomIoUCrop::kMostTrials) {
+      fail("trials is out of range", fmt::format("1 to {}", RandomIoUCrop::kMostTrials),
+           fmt::format("{}", crop.trials));
     }
   }
   void operator()(const ResizedCenterCrop& crop) const {
@@ -125,8 +173,9 @@ class Checker {
     }
   }
   void require_warp(Interpolation interpolation, const Border& border) const {
-    if (interpolation == Interpolation::kBicubic) {
-      fail("interpolation is not supported", "nearest or bilinear", "bicubic");
+    if (interpolation != Interpolation::kNearest && interpolation != Interpolation::kBilinear) {
+      fail("interpolation is not supported", "nearest or bilinear",
+           interpolation == Interpolation::kBicubic ? "bicubic" : "nearest-exact");
     }
     if (border.mode != PaddingMode::kConstant && border.mode != PaddingMode::kEdge) {
       fail("padding_mode is not supported", "constant or edge", "reflect or symmetric");
@@ -154,6 +203,10 @@ class Checker {
     if (side >= least && side <= kMaxSide) return;
     fail(fmt::format("{} is out of range", what), fmt::format("{} to {} pixels", least, kMaxSide),
          fmt::format("{}", side));
+  }
+  void require_at_most(const char* what, double value, double most) const {
+    if (value <= most) return;
+    fail(fmt::format("{} is out of range", what), fmt::format("at most {}", most), number(value));
   }
   void require_size(const char* what, Size size) const {
     const auto fits = [](int64_t side) { return side >= 1 && side <= kMaxSide; };
@@ -192,12 +245,28 @@ void check(const Transforms& transforms) {
 }
 
 Size resized(const Resize& resize, Size image) {
-  const int64_t side = resize.shorter_side;
-  if (side == 0) return resize.size;
+  if (resize.shorter_side == 0 && resize.max_size == 0) return resize.size;
+  const bool upright = image.width <= image.height;
+  const int64_t shorter = upright ? image.width : image.height;
+  const int64_t longer = upright ? image.height : image.width;
   // Integer division equals Python's int(side * longer / shorter): below 2^53, the double nearest
   // to a quotient is an integer only if the quotient is one.
-  return image.width <= image.height ? Size{side * image.height / image.width, side}
-                                     : Size{side, side * image.width / image.height};
+  int64_t to_shorter = resize.shorter_side;
+  int64_t to_longer = to_shorter * longer / shorter;
+  if (to_shorter == 0) {
+    to_longer = resize.max_size;
+    to_shorter = std::max<int64_t>(to_longer * shorter / longer, 1);
+  } else if (resize.max_size > 0 && to_longer > resize.max_size) {
+    to_shorter = std::max<int64_t>(resize.max_size * to_shorter / to_longer, 1);
+    to_longer = resize.max_size;
+  }
+  return upright ? Size{to_longer, to_shorter} : Size{to_shorter, to_longer};
+}
+
+bool needs_boxes(const Transforms& transforms) {
+  return std::any_of(transforms.begin(), transforms.end(), [](const Transform& transform) {
+    return std::holds_alternative<RandomIoUCrop>(transform);
+  });
 }
 
 namespace {
@@ -212,7 +281,7 @@ class OutputSize {
   std::optional<Size> operator()(const ResizedCenterCrop& crop) const { return crop.size; }
   std::optional<Size> operator()(const RandomCrop& crop) const { return crop.size; }
   std::optional<Size> operator()(const Resize& resize) const {
-    if (resize.shorter_side == 0) return resize.size;
+    if (resize.size != Size{}) return resize.size;
     if (!before_) return std::nullopt;
     return resized(resize, *before_);
   }
@@ -225,6 +294,10 @@ class OutputSize {
     if (rotation.expand) return std::nullopt;
     return before_;
   }
+  std::optional<Size> operator()(const RandomShortestSize&) const { return std::nullopt; }
+  std::optional<Size> operator()(const ScaleJitter&) const { return std::nullopt; }
+  std::optional<Size> operator()(const RandomZoomOut&) const { return std::nullopt; }
+  std::optional<Size> operator()(const RandomIoUCrop&) const { return std::nullopt; }
   std::optional<Size> operator()(const CustomStage& custom) const {
     if (!before_) return std::nullopt;
     return custom.stage->output_size(*before_);

@@ -18,8 +18,14 @@ namespace fuelrail {
 // With `antialias` (Pillow's filters): bilinear = triangle, bicubic = Keys with a = -0.5, both
 // widened by the scale when the image shrinks. Without it (torchvision's filters on tensors), at
 // any scale: bilinear = two neighbours in each direction, bicubic = four (Keys with a = -0.75,
-// edges repeated). Nearest is Pillow's in both cases.
-enum class Interpolation : uint8_t { kNearest, kBilinear, kBicubic };
+// edges repeated). kNearest is Pillow's in both cases. kNearestExact is torch's nearest-exact,
+// which masks use: it differs from Pillow's where rounding decides between two pixels, because
+// torch computes in float32.
+enum class Interpolation : uint8_t { kNearest, kBilinear, kBicubic, kNearestExact };
+
+inline bool takes_nearest(Interpolation interpolation) {
+  return interpolation == Interpolation::kNearest || interpolation == Interpolation::kNearestExact;
+}
 
 // The pixels beyond an image's edges: a colour; the edge pixels; the mirror image, which does not
 // repeat the edge pixel (reflect: 3 2 | 1 2 3) or repeats it (symmetric: 2 1 | 1 2 3). Mirroring
@@ -56,10 +62,32 @@ struct CenterCrop {
 };
 
 // Resizes to exactly `size`, or, if `shorter_side` is above 0, resizes the shorter side to that
-// length and the longer side to int(shorter_side * longer / shorter).
+// length and the longer side to int(shorter_side * longer / shorter). `max_size` bounds the longer
+// side: if it would be longer, it becomes max_size, and the shorter side becomes int(max_size *
+// shorter_side / longer). With only `max_size`, the longer side becomes max_size.
 struct Resize {
   Size size{};
   int64_t shorter_side = 0;
+  Interpolation interpolation = Interpolation::kBilinear;
+  bool antialias = true;
+  int64_t max_size = 0;  // 0: no bound
+};
+
+// Resizes the shorter side to a random one of `min_size`; the longer side is at most `max_size`.
+// Both sides are rounded down, to at least 1 pixel.
+struct RandomShortestSize {
+  std::vector<int64_t> min_size;
+  int64_t max_size = 0;  // 0: no bound
+  Interpolation interpolation = Interpolation::kBilinear;
+  bool antialias = true;
+};
+
+// Large scale jitter (Ghiasi et al.: "Simple Copy-Paste is a Strong Data Augmentation Method for
+// Instance Segmentation"): resizes by a random factor of `scale_range` times the largest factor at
+// which the image fits into `target`. Both sides are rounded down, to at least 1 pixel.
+struct ScaleJitter {
+  Size target;
+  std::array<double, 2> scale_range{0.1, 2.0};
   Interpolation interpolation = Interpolation::kBilinear;
   bool antialias = true;
 };
@@ -86,6 +114,25 @@ struct RandomCrop {
   Margins padding{};
   bool pad_if_needed = false;
   Border border{};
+};
+
+// With probability `p`, places the image at a random place of a larger one, whose sides are longer
+// by a random factor of `side_range`.
+struct RandomZoomOut {
+  std::array<double, 2> side_range{1, 4};
+  double p = 0.5;
+  Border border{};
+};
+
+// The crop of SSD (Liu et al.: "SSD: Single Shot MultiBox Detector"): a random one whose
+// intersection over union with an object's box is at least a random one of `sampler_options`. An
+// option of 1 or more leaves the image as it is. iou_crop.h has the rules.
+struct RandomIoUCrop {
+  static constexpr int64_t kMostTrials = 500;
+  std::array<double, 2> scale{0.3, 1.0};         // sides of the crop as fractions of the image's
+  std::array<double, 2> aspect_ratio{0.5, 2.0};  // width / height
+  std::vector<double> sampler_options{0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0};
+  int64_t trials = 40;  // tries for one option
 };
 
 // Rotates counter-clockwise by a random angle in `degrees` about `center` (x, y in pixels; empty:
@@ -148,7 +195,8 @@ struct Normalize {
 using Transform =
     std::variant<RandomResizedCrop, CenterCrop, Resize, ResizedCenterCrop, Pad, RandomCrop,
                  RandomRotation, RandomAffine, HorizontalFlip, VerticalFlip, ColorJitter, Grayscale,
-                 RandomGrayscale, CustomStage, Normalize>;
+                 RandomGrayscale, CustomStage, Normalize, RandomShortestSize, ScaleJitter,
+                 RandomZoomOut, RandomIoUCrop>;
 using Transforms = std::vector<Transform>;
 
 // Errors: InvalidArgumentError that names the transform, its index in the list and the value, for:
@@ -161,8 +209,12 @@ void check(const Transforms& transforms);
 Size resized(const Resize& resize, Size image);
 
 // The size that all images have after the transforms; empty if it depends on the image (no crop, or
-// only a Resize of the shorter side) or on random numbers (a rotation that expands).
+// only a Resize of the shorter side) or on random numbers (a rotation that expands, a ScaleJitter).
 std::optional<Size> output_size(const Transforms& transforms);
+
+// Whether the transforms can only be resolved with the boxes of the image's objects: whether the
+// list has a RandomIoUCrop.
+bool needs_boxes(const Transforms& transforms);
 
 // The Normalize of the list, if it has one.
 std::optional<Normalize> normalization(const Transforms& transforms);

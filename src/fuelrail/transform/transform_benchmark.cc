@@ -62,7 +62,7 @@ void resample_random_crops(benchmark::State& state) {
   Resampler resampler;
   uint64_t position = 0;
   for (auto _ : state) {
-    const Plan plan = resolve(transforms, from.size, Philox(1, 0, position++));
+    const Plan plan = resolve(transforms, {.image = from.size, .random = Philox(1, 0, position++)});
     resampler.resample(from.view(), whole(from.size), plan.steps[0], to.view());
     benchmark::ClobberMemory();
   }
@@ -149,7 +149,8 @@ void resolve_random_crop(benchmark::State& state) {
   const Transforms transforms{RandomResizedCrop{.size = {224, 224}}, HorizontalFlip{}};
   uint64_t position = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(resolve(transforms, {400, 500}, Philox(1, 0, position++)));
+    benchmark::DoNotOptimize(
+        resolve(transforms, {.image = {400, 500}, .random = Philox(1, 0, position++)}));
   }
 }
 
@@ -180,7 +181,7 @@ void pixel_steps(benchmark::State& state, const Transforms& transforms) {
   Plan plan;
   uint64_t position = 0;
   for (auto _ : state) {
-    resolve(transforms, from.size, Philox(1, 0, position++), plan);
+    resolve(transforms, {.image = from.size, .random = Philox(1, 0, position++)}, plan);
     benchmark::DoNotOptimize(runner.run(plan, from.view(), whole(from.size)));
     benchmark::ClobberMemory();
   }

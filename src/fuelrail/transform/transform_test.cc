@@ -119,11 +119,44 @@ TEST(Check, bad_values_of_pads_warps_and_colours_are_refused) {
   EXPECT_THAT(refusal({CustomStage{}}), HasSubstr("the stage is missing"));
 }
 
+TEST(Check, bad_values_of_the_transforms_for_detection_are_refused) {
+  EXPECT_EQ(refusal({RandomIoUCrop{}, RandomZoomOut{}, ScaleJitter{.target = {640, 640}},
+                     RandomShortestSize{.min_size = {480, 512}, .max_size = 300},
+                     Resize{.shorter_side = 30, .max_size = 31}, Resize{.max_size = 9}}),
+            "accepted");
+  EXPECT_THAT(refusal({Resize{.shorter_side = 30, .max_size = 30}}),
+              HasSubstr("more than size, 30"));
+  EXPECT_THAT(refusal({Resize{.size = {5, 6}, .max_size = 30}}), HasSubstr("max_size"));
+  EXPECT_THAT(refusal({Resize{.max_size = -1}}), HasSubstr("max_size"));
+  EXPECT_THAT(refusal({RandomShortestSize{}}), HasSubstr("min_size is empty"));
+  EXPECT_THAT(refusal({RandomShortestSize{.min_size = {8, 0}}}), HasSubstr("min_size"));
+  EXPECT_THAT(refusal({ScaleJitter{.target = {0, 8}}}), HasSubstr("target_size"));
+  EXPECT_THAT(refusal({ScaleJitter{.target = {8, 8}, .scale_range = {0, 1}}}),
+              HasSubstr("scale_range"));
+  EXPECT_THAT(refusal({ScaleJitter{.target = {8, 8}, .scale_range = {1, 1e9}}}),
+              HasSubstr("at most 32768"));
+  EXPECT_THAT(refusal({RandomZoomOut{.side_range = {0.5, 2}}}), HasSubstr("side_range"));
+  EXPECT_THAT(refusal({RandomZoomOut{.p = 2}}), HasSubstr("p is out of range"));
+  EXPECT_THAT(refusal({RandomIoUCrop{.scale = {0.5, 1.5}}}), HasSubstr("scale"));
+  EXPECT_THAT(refusal({RandomIoUCrop{.aspect_ratio = {2, 1}}}), HasSubstr("aspect_ratio"));
+  EXPECT_THAT(refusal({RandomIoUCrop{.sampler_options = {}}}), HasSubstr("sampler_options"));
+  EXPECT_THAT(refusal({RandomIoUCrop{.sampler_options = {kNan}}}), HasSubstr("sampler_options"));
+  EXPECT_THAT(refusal({RandomIoUCrop{.trials = 501}}), HasSubstr("trials"));
+}
+
 TEST(Resized, longer_side_is_cut_off_as_torchvision_does) {
   EXPECT_EQ(resized({.shorter_side = 256}, {375, 500}), (Size{256, 341}));
   EXPECT_EQ(resized({.shorter_side = 256}, {500, 375}), (Size{341, 256}));
   EXPECT_EQ(resized({.shorter_side = 7}, {3, 3}), (Size{7, 7}));
   EXPECT_EQ(resized({.size = {5, 9}}, {375, 500}), (Size{5, 9}));
+}
+
+TEST(Resized, max_size_bounds_the_longer_side_as_in_torchvision) {
+  EXPECT_EQ(resized({.shorter_side = 256, .max_size = 400}, {375, 500}), (Size{256, 341}));
+  EXPECT_EQ(resized({.shorter_side = 256, .max_size = 300}, {375, 500}), (Size{225, 300}));
+  EXPECT_EQ(resized({.shorter_side = 256, .max_size = 300}, {500, 375}), (Size{300, 225}));
+  EXPECT_EQ(resized({.max_size = 300}, {375, 500}), (Size{225, 300}));
+  EXPECT_EQ(resized({.max_size = 600}, {4000, 3}), (Size{600, 1}));
 }
 
 TEST(OutputSize, is_known_when_no_image_can_change_it) {
@@ -138,6 +171,15 @@ TEST(OutputSize, is_known_when_no_image_can_change_it) {
   EXPECT_EQ(output_size({RandomCrop{.size = {4, 5}}, ColorJitter{}}), (Size{4, 5}));
   EXPECT_EQ(output_size({RandomCrop{.size = {4, 5}}, Pad{{1, 2, 3, 4}}}), (Size{10, 9}));
   EXPECT_EQ(output_size({Pad{{1, 2, 3, 4}}}), std::nullopt);
+  EXPECT_EQ(output_size({CenterCrop{{40, 20}}, Resize{.shorter_side = 40, .max_size = 60}}),
+            (Size{60, 30}));
+  for (const Transform& random :
+       {Transform(RandomIoUCrop{}), Transform(RandomZoomOut{}), Transform(ScaleJitter{{8, 8}}),
+        Transform(RandomShortestSize{{8}})}) {
+    EXPECT_EQ(output_size({CenterCrop{{4, 5}}, random}), std::nullopt);
+    EXPECT_EQ(needs_boxes({HorizontalFlip{}, random}),
+              std::holds_alternative<RandomIoUCrop>(random));
+  }
   EXPECT_EQ(output_size({CenterCrop{{4, 5}}, RandomRotation{}}), (Size{4, 5}));
   EXPECT_EQ(output_size({CenterCrop{{4, 5}}, RandomRotation{.expand = true}}), std::nullopt);
 }

@@ -285,6 +285,41 @@ class Blocks {
   uint8_t* to_ = nullptr;
 };
 
+// Calls visit(y, x, place_x, place_y) for each output pixel.
+template <typename Visit>
+void each_place(const WarpStep& step, Size input, Visit visit) {
+  RowPlaces places(step, input);
+  for (int64_t y = 0; y < step.output.height; ++y) {
+    places.begin_row(y);
+    for (int64_t begin = 0; begin < step.output.width; begin += kWarpBlock) {
+      places.begin_block(begin);
+      const int64_t count = std::min(kWarpBlock, step.output.width - begin);
+      for (int64_t i = 0; i < count; ++i) visit(y, begin + i, places.x(i), places.y(i));
+    }
+  }
+}
+
+// The mean of four pixels' values `channel`. Requires: the place is in the image.
+float blended_value(ConstValueView from, int64_t place_x, int64_t place_y, int64_t channel) {
+  const int64_t x = place_x >> kPlaceBits;
+  const int64_t y = place_y >> kPlaceBits;
+  const double right = static_cast<double>(place_x & (kPlaceOne - 1)) / kPlaceOne;
+  const double lower = static_cast<double>(place_y & (kPlaceOne - 1)) / kPlaceOne;
+  const double weights[4] = {(1 - right) * (1 - lower), right * (1 - lower), (1 - right) * lower,
+                             right * lower};
+  double sum = 0;
+  for (int i = 0; i < 4; ++i) {
+    if (weights[i] == 0) continue;  // the pixel may be beyond the edge, or NaN
+    float value;
+    std::memcpy(&value,
+                from.row(y + i / 2) +
+                    ((x + i % 2) * from.channels + channel) * static_cast<int64_t>(sizeof value),
+                sizeof value);
+    sum += weights[i] * static_cast<double>(value);
+  }
+  return static_cast<float>(sum);
+}
+
 }  // namespace
 
 Matrix inverse_affine(const AffineParameters& p) {
@@ -348,6 +383,40 @@ void warp(ConstImageView from, const WarpStep& step, ImageView to) {
     }
     blocks.flush();
   }
+}
+
+void warp_nearest(ConstValueView from, const WarpStep& step, uint32_t fill, ValueView to) {
+  const bool edge = step.border.mode == PaddingMode::kEdge;
+  const auto bytes = static_cast<size_t>(from.pixel_bytes());
+  each_place(step, from.size(), [&](int64_t y, int64_t x, int64_t place_x, int64_t place_y) {
+    int64_t column = (place_x + kPlaceOne / 2) >> kPlaceBits;
+    int64_t row = (place_y + kPlaceOne / 2) >> kPlaceBits;
+    if (edge) {
+      column = std::clamp<int64_t>(column, 0, from.width - 1);
+      row = std::clamp<int64_t>(row, 0, from.height - 1);
+    }
+    const bool inside = row >= 0 && row < from.height && column >= 0 && column < from.width;
+    const void* const pixel = inside ? from.row(row) + column * from.pixel_bytes()
+                                     : reinterpret_cast<const std::byte*>(&fill);
+    std::memcpy(to.row(y) + x * to.pixel_bytes(), pixel, bytes);
+  });
+}
+
+void warp_linear(ConstValueView from, const WarpStep& step, float fill, ValueView to) {
+  const bool edge = step.border.mode == PaddingMode::kEdge;
+  const auto inside = [edge](int64_t place, int64_t length) {
+    return edge || (place >= -kPlaceOne / 2 && place <= length * kPlaceOne - kPlaceOne / 2);
+  };
+  each_place(step, from.size(), [&](int64_t y, int64_t x, int64_t place_x, int64_t place_y) {
+    const bool shown = inside(place_x, from.width) && inside(place_y, from.height);
+    place_x = std::clamp<int64_t>(place_x, 0, (from.width - 1) * kPlaceOne);
+    place_y = std::clamp<int64_t>(place_y, 0, (from.height - 1) * kPlaceOne);
+    std::byte* into = to.row(y) + x * to.pixel_bytes();
+    for (int64_t c = 0; c < from.channels; ++c, into += sizeof(float)) {
+      const float value = shown ? blended_value(from, place_x, place_y, c) : fill;
+      std::memcpy(into, &value, sizeof value);
+    }
+  });
 }
 
 }  // namespace fuelrail

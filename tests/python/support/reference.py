@@ -59,3 +59,41 @@ def random_resized_crop_box(
     elif width / height > ratio[1]:
         w = max(round(height * ratio[1]), 1)
     return (height - h) // 2, (width - w) // 2, h, w
+
+
+def random_iou_crop(
+    size: tuple[int, int],
+    boxes: list[tuple[float, float, float, float]],
+    options: tuple[float, ...],
+    random: Random,
+    operation: int = 0,
+    scale: tuple[float, float] = (0.3, 1.0),
+    ratio: tuple[float, float] = (0.5, 2.0),
+    trials: int = 40,
+) -> Box | None:
+    """torchvision's RandomIoUCrop.make_params with counter-based random numbers, for a sample with
+    an object: None leaves the image as it is.
+    """
+    height, width = size
+    for first in range(0, 100 * (1 + 4 * trials), 1 + 4 * trials):
+        option = options[random.below(operation, first, len(options))]
+        if option >= 1:
+            return None
+        for draw in range(first + 1, first + 1 + 4 * trials, 4):
+            u = [random.uniform(operation, draw + i) for i in range(4)]
+            w, h = (
+                int(n * (scale[0] + (scale[1] - scale[0]) * x))
+                for n, x in ((width, u[0]), (height, u[1]))
+            )
+            if w < 1 or h < 1 or not ratio[0] <= w / h <= ratio[1]:
+                continue
+            left, top = int((width - w) * u[2]), int((height - h) * u[3])
+            overlaps = []
+            for x1, y1, x2, y2 in boxes:
+                x, y = 0.5 * (x1 + x2), 0.5 * (y1 + y2)
+                if left < x < left + w and top < y < top + h:
+                    shared = (min(x2, left + w) - max(x1, left)) * (min(y2, top + h) - max(y1, top))
+                    overlaps.append(shared / ((x2 - x1) * (y2 - y1) + w * h - shared))
+            if overlaps and max(overlaps) >= option:
+                return top, left, h, w
+    return None

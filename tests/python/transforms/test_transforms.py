@@ -51,6 +51,11 @@ ALL = [
     T.HorizontalFlip(0.25),
     T.VerticalFlip(1),
     T.Normalize([0.5, 0.5, 0.5], std=[1, 2, 3]),
+    T.Resize(None, max_size=9),
+    T.RandomShortestSize([480, 512], max_size=1333),
+    T.ScaleJitter((640, 480), scale_range=[0.5, 2]),
+    T.RandomZoomOut((1, 2, 3), (1, 2), p=1),
+    T.RandomIoUCrop(sampler_options=[0.5, 1], trials=3),
 ]
 
 
@@ -99,6 +104,17 @@ def test_transforms_are_values(transform: T.Transform) -> None:
         (lambda: T.Grayscale(1), "num_output_channels"),
         (lambda: T.RandomGrayscale(2), "RandomGrayscale"),
         (lambda: T.VerticalFlip(float("nan")), "VerticalFlip"),
+        (lambda: T.Resize(None), "size"),
+        (lambda: T.Resize(8, max_size=8), "max_size"),
+        (lambda: T.Resize((8, 9), max_size=10), "max_size"),
+        (lambda: T.RandomShortestSize([]), "min_size"),
+        (lambda: T.RandomShortestSize((5, 0)), "min_size"),
+        (lambda: T.ScaleJitter((8, 9, 10)), "target_size"),
+        (lambda: T.ScaleJitter(8, scale_range=(0, 1)), "scale_range"),
+        (lambda: T.RandomZoomOut(side_range=(0.5, 1)), "side_range"),
+        (lambda: T.RandomIoUCrop(max_scale=1.5), "scale"),
+        (lambda: T.RandomIoUCrop(sampler_options=()), "sampler_options"),
+        (lambda: T.RandomIoUCrop(trials=0), "trials"),
         (lambda: T.Normalize((0, 0), (1, 1)), "mean"),
         (lambda: T.Normalize((0, 0, 0), (1, 0, 1)), "std"),
         (lambda: T.Normalize((0, 0, 0), (1, float("inf"), 1)), "std"),
@@ -130,6 +146,8 @@ def test_a_bad_value_is_refused_at_once(make: object, match: str) -> None:
         (lambda: T.HorizontalFlip("often"), "number"),
         (lambda: T.Normalize(("a", 0, 0), (1, 1, 1)), "mean"),
         (lambda: T.HorizontalFlip(prob=0.5), "Known: p"),
+        (lambda: T.Resize(8, "bilinear", True), "max_size"),
+        (lambda: T.RandomIoUCrop(sampler_options=0.5), "sampler_options"),
         (lambda: T.RandomResizedCrop(8, interploation="bicubic"), "'interpolation'"),
     ],
 )

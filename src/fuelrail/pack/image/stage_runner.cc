@@ -77,7 +77,7 @@ ConstImageView StageRunner::run_rgb(const Plan& plan, ConstImageView rgb, PixelB
 ConstImageView StageRunner::run(const Transforms& transforms, ConstImageView image,
                                 const Philox& random) {
   if (transforms.empty()) return image;
-  resolve(transforms, image.size(), random, plan_);
+  resolve(transforms, {.image = image.size(), .random = random}, plan_);
   if (image.channels == 3) return run_rgb(plan_, image, flipped_);
   const ImageView rgb = rgb_.resize(image.size(), 0, 3);
   if (image.channels == 1) {
