@@ -175,7 +175,7 @@ class Drawing {
 
   // A mask's bytes, of shape (height, width, bytes of a pixel).
   Array move_mask(const Pixels& given, uint32_t fill) const {
-    const ConstValueView mask = view_of(given, DType::kUint8);
+    const ConstRawView mask = view_of(given, DType::kUint8);
     const GilReleased released;
     Plan plan;
     follow(plan_, image_, mask.size(), Follower::kMask, plan);
@@ -186,7 +186,7 @@ class Drawing {
 
   // A float32 map of shape (height, width, channels).
   Array move_map(const Floats& given, float fill, bool vectors) const {
-    const ConstValueView map = view_of(given, DType::kFloat32);
+    const ConstRawView map = view_of(given, DType::kFloat32);
     const GilReleased released;
     Plan plan;
     follow(plan_, image_, map.size(), vectors ? Follower::kVectors : Follower::kMap, plan);
@@ -202,7 +202,7 @@ class Drawing {
   }
 
   template <typename Given>
-  static ConstValueView view_of(const Given& given, DType dtype) {
+  static ConstRawView view_of(const Given& given, DType dtype) {
     const auto width = static_cast<int64_t>(given.shape(1));
     const auto channels = static_cast<int64_t>(given.shape(2));
     return {reinterpret_cast<const std::byte*>(given.data()),
@@ -212,7 +212,7 @@ class Drawing {
             dtype,
             width * channels * static_cast<int64_t>(size_in_bytes(dtype))};
   }
-  static ValueView view_of(const Array& made, ConstValueView like) {
+  static RawView view_of(const Array& made, ConstRawView like) {
     return {made.data,     made.shape[0], made.shape[1],
             made.shape[2], like.dtype,    made.shape[1] * like.pixel_bytes()};
   }

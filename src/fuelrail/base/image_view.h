@@ -1,5 +1,4 @@
-// Non-owning views of interleaved images (HWC): of 8-bit pixels, and of values of any element type.
-// Rows may be padded.
+// Non-owning views of interleaved 8-bit images (HWC). Rows may be padded.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +6,6 @@
 #include <cstring>
 
 #include "fuelrail/base/box.h"
-#include "fuelrail/base/dtype.h"
 
 namespace fuelrail {
 
@@ -33,27 +31,6 @@ struct BasicImageView {
 
 using ImageView = BasicImageView<uint8_t>;
 using ConstImageView = BasicImageView<const uint8_t>;
-
-// The values of a mask or a map. `Byte` is std::byte or const std::byte.
-template <typename Byte>
-struct BasicValueView {
-  Byte* data = nullptr;
-  int64_t height = 0;
-  int64_t width = 0;
-  int64_t channels = 1;
-  DType dtype = DType::kUint8;
-  int64_t row_stride_bytes = 0;  // at least width * pixel_bytes()
-
-  Size size() const { return {height, width}; }
-  int64_t pixel_bytes() const { return channels * static_cast<int64_t>(size_in_bytes(dtype)); }
-  Byte* row(int64_t y) const { return data + y * row_stride_bytes; }
-  operator BasicValueView<const std::byte>() const {
-    return {data, height, width, channels, dtype, row_stride_bytes};
-  }
-};
-
-using ValueView = BasicValueView<std::byte>;
-using ConstValueView = BasicValueView<const std::byte>;
 
 // Requires: equal sizes and numbers of channels; no overlap.
 inline void copy_rows(ConstImageView from, ImageView to) {

@@ -35,7 +35,7 @@ float weighted(const ExactTaps& taps, int64_t output, From from) {
   return static_cast<float>(sum);
 }
 
-void copy_flipped(ConstValueView from, bool horizontal, bool vertical, ValueView to) {
+void copy_flipped(ConstRawView from, bool horizontal, bool vertical, RawView to) {
   const auto bytes = static_cast<size_t>(from.pixel_bytes());
   for (int64_t y = 0; y < to.height; ++y) {
     const std::byte* const row = from.row(vertical ? to.height - 1 - y : y);
@@ -53,7 +53,7 @@ void copy_flipped(ConstValueView from, bool horizontal, bool vertical, ValueView
 }  // namespace
 
 struct MapRunner::Impl {
-  void run(const Plan& plan, ConstValueView input, Box input_box, float fill, ValueView to);
+  void run(const Plan& plan, ConstRawView input, Box input_box, float fill, RawView to);
   // The taps of each row (or column) of a window: the outputs' indices in `taps`; -1: a constant
   // border.
   struct Line {
@@ -62,10 +62,10 @@ struct MapRunner::Impl {
     Span shown;
   };
 
-  ConstValueView resample(const ResampleStep& step, ConstValueView input, Box input_box,
+  ConstRawView resample(const ResampleStep& step, ConstRawView input, Box input_box,
                           float fill);
   static Span take(const Axis& axis, Span window, PaddingMode mode, Line& line);
-  ValueView next(Size size, int64_t channels);
+  RawView next(Size size, int64_t channels);
 
   Line rows_;
   Line columns_;
@@ -74,9 +74,9 @@ struct MapRunner::Impl {
   int current_ = 0;
 };
 
-void MapRunner::Impl::run(const Plan& plan, ConstValueView input, Box input_box, float fill,
-                          ValueView to) {
-  ConstValueView map = input;
+void MapRunner::Impl::run(const Plan& plan, ConstRawView input, Box input_box, float fill,
+                          RawView to) {
+  ConstRawView map = input;
   Box box = input_box;
   const auto resampled = [&](const ResampleStep& step) {
     map = resample(step, map, box, fill);
@@ -87,11 +87,11 @@ void MapRunner::Impl::run(const Plan& plan, ConstValueView input, Box input_box,
     if (const auto* resampling = std::get_if<ResampleStep>(&step)) {
       resampled(*resampling);
     } else if (const auto* flip = std::get_if<FlipStep>(&step)) {
-      const ValueView flipped = next(map.size(), map.channels);
+      const RawView flipped = next(map.size(), map.channels);
       copy_flipped(map, flip->horizontal, flip->vertical, flipped);
       map = flipped;
     } else if (const auto* turned = std::get_if<WarpStep>(&step)) {
-      const ValueView warped = next(turned->output, map.channels);
+      const RawView warped = next(turned->output, map.channels);
       warp_linear(map, *turned, fill, warped);
       map = warped;
       box = whole(map.size());
@@ -100,7 +100,7 @@ void MapRunner::Impl::run(const Plan& plan, ConstValueView input, Box input_box,
   copy_flipped(map, plan.flip_horizontal, plan.flip_vertical, to);
 }
 
-ValueView MapRunner::Impl::next(Size size, int64_t channels) {
+RawView MapRunner::Impl::next(Size size, int64_t channels) {
   const int64_t stride = size.width * channels * static_cast<int64_t>(sizeof(float));
   auto* const data = buffers_[current_ ^= 1].take(static_cast<size_t>(size.height * stride));
   return {reinterpret_cast<std::byte*>(data),
@@ -120,7 +120,7 @@ Span MapRunner::Impl::take(const Axis& axis, Span window, PaddingMode mode, Line
   return footprint(axis, shown);
 }
 
-ConstValueView MapRunner::Impl::resample(const ResampleStep& step, ConstValueView input,
+ConstRawView MapRunner::Impl::resample(const ResampleStep& step, ConstRawView input,
                                          Box input_box, float fill) {
   const Axis vertical = vertical_axis(step);
   const Span rows =
@@ -148,7 +148,7 @@ ConstValueView MapRunner::Impl::resample(const ResampleStep& step, ConstValueVie
                  });
                });
   }
-  const ValueView made = next(step.window.size(), channels);
+  const RawView made = next(step.window.size(), channels);
   for (int64_t y = 0; y < made.height; ++y) {
     const int64_t output = rows_.outputs[static_cast<size_t>(y)];
     std::byte* const to = made.row(y);
@@ -169,8 +169,8 @@ MapRunner::~MapRunner() = default;
 MapRunner::MapRunner(MapRunner&&) noexcept = default;
 MapRunner& MapRunner::operator=(MapRunner&&) noexcept = default;
 
-void MapRunner::run(const Plan& plan, ConstValueView input, Box input_box, float fill,
-                    ValueView to) {
+void MapRunner::run(const Plan& plan, ConstRawView input, Box input_box, float fill,
+                    RawView to) {
   impl_->run(plan, input, input_box, fill, to);
 }
 

@@ -6,6 +6,7 @@
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/image_view.h"
+#include "fuelrail/base/raw_view.h"
 #include "fuelrail/transform/plan.h"
 
 namespace fuelrail {
@@ -24,7 +25,7 @@ class MapRunner {
   // repeat or mirror the map, as they do the image. `input` holds the pixels of `input_box`, which
   // must contain needed_input(plan.steps.front()). Requires: `follow` made the plan for a map; both
   // views are float32 with equal numbers of channels; to.size() == plan.output; no overlap.
-  void run(const Plan& plan, ConstValueView input, Box input_box, float fill, ValueView to);
+  void run(const Plan& plan, ConstRawView input, Box input_box, float fill, RawView to);
 
  private:
   struct Impl;

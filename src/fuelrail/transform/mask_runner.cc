@@ -15,7 +15,7 @@
 namespace fuelrail {
 namespace {
 
-ValueView values_in(Scratch& memory, Size size, ConstValueView like) {
+RawView values_in(Scratch& memory, Size size, ConstRawView like) {
   const int64_t stride = size.width * like.pixel_bytes();
   auto* const data = memory.take(static_cast<size_t>(size.height * stride));
   return {reinterpret_cast<std::byte*>(data),
@@ -38,7 +38,7 @@ void gather_row(const std::byte* from, const std::vector<int64_t>& columns, cons
 }  // namespace
 
 struct MaskRunner::Impl {
-  void run(const Plan& plan, ConstValueView input, Box input_box, uint32_t fill, ValueView to);
+  void run(const Plan& plan, ConstRawView input, Box input_box, uint32_t fill, RawView to);
   // Which row (or column) of the current input each row of the output shows; -1: a constant border.
   using Line = std::vector<int64_t>;
 
@@ -46,8 +46,8 @@ struct MaskRunner::Impl {
   void resample(const ResampleStep& step);
   void resample(const Axis& axis, int64_t box_begin, Span window, PaddingMode mode, Line& line);
   void flip(bool horizontal, bool vertical);
-  ConstValueView warp(const WarpStep& step, ConstValueView input, uint32_t fill);
-  void gather(ConstValueView input, uint32_t fill, ValueView to) const;
+  ConstRawView warp(const WarpStep& step, ConstRawView input, uint32_t fill);
+  void gather(ConstRawView input, uint32_t fill, RawView to) const;
 
   Line rows_;
   Line columns_;
@@ -58,8 +58,8 @@ struct MaskRunner::Impl {
   Scratch warped_;
 };
 
-void MaskRunner::Impl::run(const Plan& plan, ConstValueView input, Box input_box, uint32_t fill,
-                           ValueView to) {
+void MaskRunner::Impl::run(const Plan& plan, ConstRawView input, Box input_box, uint32_t fill,
+                           RawView to) {
   start(input_box);
   for (const ResampleStep& step : plan.steps) resample(step);
   for (const PixelStep& step : plan.pixel_steps) {
@@ -112,16 +112,16 @@ void MaskRunner::Impl::flip(bool horizontal, bool vertical) {
   if (vertical) std::reverse(rows_.begin(), rows_.end());
 }
 
-ConstValueView MaskRunner::Impl::warp(const WarpStep& step, ConstValueView input, uint32_t fill) {
+ConstRawView MaskRunner::Impl::warp(const WarpStep& step, ConstRawView input, uint32_t fill) {
   const Size size{static_cast<int64_t>(rows_.size()), static_cast<int64_t>(columns_.size())};
-  const ValueView from = values_in(gathered_, size, input);
+  const RawView from = values_in(gathered_, size, input);
   gather(input, fill, from);
-  const ValueView to = values_in(warped_, step.output, input);
+  const RawView to = values_in(warped_, step.output, input);
   warp_nearest(from, step, fill, to);
   return to;
 }
 
-void MaskRunner::Impl::gather(ConstValueView input, uint32_t fill, ValueView to) const {
+void MaskRunner::Impl::gather(ConstRawView input, uint32_t fill, RawView to) const {
   using GatherRow = decltype(&gather_row<1>);
   constexpr GatherRow kGather[] = {gather_row<1>, gather_row<2>, gather_row<3>, gather_row<4>};
   const int64_t bytes = input.pixel_bytes();
@@ -148,8 +148,8 @@ MaskRunner::~MaskRunner() = default;
 MaskRunner::MaskRunner(MaskRunner&&) noexcept = default;
 MaskRunner& MaskRunner::operator=(MaskRunner&&) noexcept = default;
 
-void MaskRunner::run(const Plan& plan, ConstValueView input, Box input_box, uint32_t fill,
-                     ValueView to) {
+void MaskRunner::run(const Plan& plan, ConstRawView input, Box input_box, uint32_t fill,
+                     RawView to) {
   impl_->run(plan, input, input_box, fill, to);
 }
 

@@ -6,6 +6,7 @@
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/image_view.h"
+#include "fuelrail/base/raw_view.h"
 #include "fuelrail/transform/plan.h"
 
 namespace fuelrail {
@@ -25,7 +26,7 @@ class MaskRunner {
   // needed_input(plan.steps.front()).
   // Requires: `follow` made the plan for a mask; a pixel of `input` has 1 to 4 bytes, and `to` has
   // the same dtype and channels; to.size() == plan.output; no overlap.
-  void run(const Plan& plan, ConstValueView input, Box input_box, uint32_t fill, ValueView to);
+  void run(const Plan& plan, ConstRawView input, Box input_box, uint32_t fill, RawView to);
 
  private:
   struct Impl;

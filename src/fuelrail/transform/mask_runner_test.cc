@@ -32,7 +32,7 @@ constexpr DType kDTypeOf[] = {DType::kUint8, DType::kUint16, DType::kUint8, DTyp
 template <typename Bytes>
 auto view_of(Bytes& numbers, Size size, size_t bytes) {
   const auto channels = bytes == 3 ? 3 : 1;
-  return BasicValueView<std::remove_pointer_t<decltype(numbers.data())>>{
+  return BasicRawView<std::remove_pointer_t<decltype(numbers.data())>>{
       numbers.data(), size.height,         size.width,
       channels,       kDTypeOf[bytes - 1], size.width * static_cast<int64_t>(bytes)};
 }

@@ -155,7 +155,7 @@ struct Values {
       : size(s), numbers(static_cast<size_t>(s.height * s.width), value) {}
   Number& at(int64_t y, int64_t x) { return numbers[static_cast<size_t>(y * size.width + x)]; }
   Number at(int64_t y, int64_t x) const { return numbers[static_cast<size_t>(y * size.width + x)]; }
-  ValueView view(DType dtype) {
+  RawView view(DType dtype) {
     return {reinterpret_cast<std::byte*>(numbers.data()),     size.height, size.width, 1, dtype,
             size.width * static_cast<int64_t>(sizeof(Number))};
   }

@@ -300,7 +300,7 @@ void each_place(const WarpStep& step, Size input, Visit visit) {
 }
 
 // The mean of four pixels' values `channel`. Requires: the place is in the image.
-float blended_value(ConstValueView from, int64_t place_x, int64_t place_y, int64_t channel) {
+float blended_value(ConstRawView from, int64_t place_x, int64_t place_y, int64_t channel) {
   const int64_t x = place_x >> kPlaceBits;
   const int64_t y = place_y >> kPlaceBits;
   const double right = static_cast<double>(place_x & (kPlaceOne - 1)) / kPlaceOne;
@@ -385,7 +385,7 @@ void warp(ConstImageView from, const WarpStep& step, ImageView to) {
   }
 }
 
-void warp_nearest(ConstValueView from, const WarpStep& step, uint32_t fill, ValueView to) {
+void warp_nearest(ConstRawView from, const WarpStep& step, uint32_t fill, RawView to) {
   const bool edge = step.border.mode == PaddingMode::kEdge;
   const auto bytes = static_cast<size_t>(from.pixel_bytes());
   each_place(step, from.size(), [&](int64_t y, int64_t x, int64_t place_x, int64_t place_y) {
@@ -402,7 +402,7 @@ void warp_nearest(ConstValueView from, const WarpStep& step, uint32_t fill, Valu
   });
 }
 
-void warp_linear(ConstValueView from, const WarpStep& step, float fill, ValueView to) {
+void warp_linear(ConstRawView from, const WarpStep& step, float fill, RawView to) {
   const bool edge = step.border.mode == PaddingMode::kEdge;
   const auto inside = [edge](int64_t place, int64_t length) {
     return edge || (place >= -kPlaceOne / 2 && place <= length * kPlaceOne - kPlaceOne / 2);

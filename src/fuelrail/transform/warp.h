@@ -5,6 +5,7 @@
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/image_view.h"
+#include "fuelrail/base/raw_view.h"
 #include "fuelrail/transform/transform.h"
 
 namespace fuelrail {
@@ -50,11 +51,11 @@ void warp(ConstImageView from, const WarpStep& step, ImageView to);
 // As `warp` with kNearest, for pixels of 1 to 4 bytes. Beyond the image, a pixel's bytes are the
 // lowest bytes of `fill`. Requires: equal dtypes and channels; to.size() == step.output; no
 // overlap.
-void warp_nearest(ConstValueView from, const WarpStep& step, uint32_t fill, ValueView to);
+void warp_nearest(ConstRawView from, const WarpStep& step, uint32_t fill, RawView to);
 
 // Linear interpolation of float32 values, in double. An output pixel whose place is in the image is
 // the mean of the four pixels around it, of which those beyond an edge are replaced by the edge's;
 // any other is `fill`. Requires: as for warp_nearest.
-void warp_linear(ConstValueView from, const WarpStep& step, float fill, ValueView to);
+void warp_linear(ConstRawView from, const WarpStep& step, float fill, RawView to);
 
 }  // namespace fuelrail
