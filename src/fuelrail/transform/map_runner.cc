@@ -123,9 +123,10 @@ Span MapRunner::Impl::take(const Axis& axis, Span window, PaddingMode mode, Line
 ConstRawView MapRunner::Impl::resample(const ResampleStep& step, ConstRawView input,
                                          Box input_box, float fill) {
   const Axis vertical = vertical_axis(step);
-  const Span rows =
-      take(vertical, {step.window.top, step.window.bottom()}, step.border.mode, rows_);
-  take(horizontal_axis(step), {step.window.left, step.window.right()}, step.border.mode, columns_);
+  Span rows = take(vertical, {step.window.top, step.window.bottom()}, step.border.mode, rows_);
+  const Span columns = take(horizontal_axis(step), {step.window.left, step.window.right()},
+                            step.border.mode, columns_);
+  if (columns.size() <= 0) rows = {};  // only border; of the input, there is a single pixel
   const int64_t channels = input.channels;
   const int64_t row_values = step.window.width * channels;
   // Calls `make(place, value)` for each value of a row that is not border, and fills the others.

@@ -98,6 +98,28 @@ TEST(MapRunner, border_and_map_never_mix) {
   EXPECT_GT(inside, 300);
 }
 
+TEST(MapRunner, a_window_that_shows_only_border_reads_nothing) {
+  const Size image{5, 5};
+  const Plane map(image, [](double, double) { return 1.0f; });
+  const Transforms transforms{RandomCrop{.size = {2, 2}, .padding = {9, 9, 9, 9}}};
+  int64_t empty = 0;
+  for (uint64_t position = 0; position < 60; ++position) {
+    Plan plan;
+    follow(resolve_at(transforms, image, position), image, image, Follower::kMap, plan);
+    const Box needed = needed_input(plan.steps.front());
+    const Plane input(needed.size(), [](double, double) { return 1.0f; });
+    Plane made(plan.output, [](double, double) { return 0.0f; });
+    MapRunner().run(
+        plan,
+        {reinterpret_cast<const std::byte*>(input.values.data()), needed.height, needed.width, 1,
+         DType::kFloat32, needed.width * 4},
+        needed, 7, {reinterpret_cast<std::byte*>(made.values.data()), 2, 2, 1, DType::kFloat32, 8});
+    for (const float value : made.values) ASSERT_TRUE(value == 1 || value == 7);
+    empty += made.values == std::vector<float>{7, 7, 7, 7} ? 1 : 0;
+  }
+  EXPECT_TRUE(empty > 20 && empty < 60);
+}
+
 TEST(MapRunner, a_crop_copies_values_and_their_neighbours_do_not_matter) {
   const Size image{6, 6};
   const auto values = [](double x, double y) {

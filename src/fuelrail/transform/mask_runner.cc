@@ -85,6 +85,11 @@ void MaskRunner::Impl::start(Box box) {
 }
 
 void MaskRunner::Impl::resample(const ResampleStep& step) {
+  if (shown(step).height == 0) {  // only border; of the input, needed_input gives a single pixel
+    rows_.assign(static_cast<size_t>(step.window.height), -1);
+    columns_.assign(static_cast<size_t>(step.window.width), -1);
+    return;
+  }
   resample(vertical_axis(step), step.box.top, {step.window.top, step.window.bottom()},
            step.border.mode, rows_);
   resample(horizontal_axis(step), step.box.left, {step.window.left, step.window.right()},

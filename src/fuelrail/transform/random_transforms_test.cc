@@ -298,7 +298,7 @@ TEST(RandomIoUCrop, crops_of_fixed_seeds_never_change) {
                           {0, 0, 300, 400},
                           {21, 79, 227, 305}};
   for (uint64_t position = 0; position < 5; ++position) {
-    const Box& w = crop_around({}, boxes, position).steps.front().window;
+    const Box w = crop_around({}, boxes, position).steps.front().window;
     EXPECT_EQ(w, expected[position])
         << "{" << w.top << ", " << w.left << ", " << w.height << ", " << w.width << "}";
   }
