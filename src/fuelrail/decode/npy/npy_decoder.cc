@@ -82,12 +82,13 @@ void widen(const std::byte* from, int64_t count, float* to) {
 void take_values(const NpyHeader& header, const DecodeJob& job) {
   require_stored_values(job, values_of(header));
   const ConstRawView from = stored_box(header, job);
-  for (int64_t y = 0; y < job.box.height; ++y) {
+  const auto row_bytes = static_cast<size_t>(from.row_bytes());
+  for (int64_t y = 0; y < from.height; ++y) {
     go_on(job);
-    if (header.dtype == DType::kFloat16) {
+    if (from.dtype == DType::kFloat16) {
       widen(from.row(y), from.width * from.channels, job.values.row_of<float>(y));
     } else {
-      std::memcpy(job.values.row(y), from.row(y), static_cast<size_t>(from.row_bytes()));
+      std::memcpy(job.values.row(y), from.row(y), row_bytes);
     }
   }
 }

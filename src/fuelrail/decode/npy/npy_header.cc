@@ -44,10 +44,11 @@ class DictReader {
 
   // A string in single or double quotes, without escapes.
   std::string_view string() {
-    const std::string_view quote = accept("'") ? "'" : "\"";
-    if (quote == "\"") expect(quote);
-    const size_t end = text_.find_first_of("'\"\\", at_);
-    if (end == std::string_view::npos || text_.substr(end, 1) != quote) fail("a string");
+    const char quote = accept("'") ? '\'' : '"';
+    if (quote == '"') expect("\"");
+    size_t end = at_;
+    while (end < text_.size() && !ends_string(text_[end])) ++end;
+    if (end == text_.size() || text_[end] != quote) fail("a string");
     const std::string_view found = text_.substr(at_, end - at_);
     at_ = end + 1;
     return found;
@@ -91,9 +92,12 @@ class DictReader {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
   }
 
+  static bool ends_string(char c) { return c == '\'' || c == '"' || c == '\\'; }
+
   int64_t number() {
     skip_space();
-    const size_t end = std::min(text_.find_first_not_of("0123456789", at_), text_.size());
+    size_t end = at_;
+    while (end < text_.size() && text_[end] >= '0' && text_[end] <= '9') ++end;
     const auto value = parse_number<int32_t>(text_.substr(at_, end - at_));
     if (!value) fail("a whole number from 0 to 2147483647");
     at_ = end;
