@@ -41,6 +41,7 @@ from fuelrail.options import (
     typed,
     whole,
 )
+from fuelrail.schema import Field
 
 if TYPE_CHECKING:
     import numpy
@@ -53,20 +54,6 @@ Openable: TypeAlias = Union[
 ]
 # A function and the arguments with which it rebuilds a dataset, as `__reduce__` returns them.
 Origin: TypeAlias = "tuple[Callable[..., Dataset], tuple[Any, ...]]"
-
-
-class Field(NamedTuple):
-    """The name and type of one field of a dataset's samples."""
-
-    name: str
-    kind: str
-    """One of "image" (an encoded image), "tensor" and "bytes"."""
-    dtype: str | None
-    """NumPy's name of a tensor's element type, such as "float32". None for other kinds."""
-    shape: tuple[int, ...]
-    """Shape of a tensor, with -1 for each dimension that varies between samples. () for a single
-    number and for other kinds.
-    """
 
 
 class Place(NamedTuple):
