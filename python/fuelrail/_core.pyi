@@ -163,6 +163,11 @@ def decode(record: Record, field: str, upright: bool, max_pixels: int) -> Array:
 def decode_image(encoded: Any, channels: int, upright: bool, bgr: bool, max_pixels: int) -> Array:
     """Decodes an image to uint8 pixels of shape (height, width, channels)."""
 
+def image_format(data: Any) -> str | None:
+    """
+    Returns the name of the image format whose signature the bytes begin with, or None.
+    """
+
 def encode_image(pixels: Any, height: int, width: int, channels: int, bgr: bool, png: bool, setting: int) -> bytes: ...
 
 class Interpolation(enum.Enum):

@@ -259,7 +259,7 @@ class Schema:
         return self
 
     def __repr__(self) -> str:
-        return f"fr.Schema({written(self.tree)})"
+        return f"fr.Schema({_in_lines(self.tree)})"
 
 
 def is_group(value: object) -> bool:
@@ -287,12 +287,28 @@ def members(group: Any) -> Iterator[tuple[str, Any]]:
         yield key, value
 
 
-def written(tree: object, indent: str = "", notes: Mapping[str, str] | None = None) -> str:
-    """Returns Python code that makes a nested dict or list of fields.
+def in_one_line(tree: object) -> str:
+    """Returns Python code that makes a nested dict or list of fields."""
+    if not is_group(tree):
+        return repr(tree)
+    if isinstance(tree, Mapping):
+        return f"{{{', '.join(f'{code(k)}: {in_one_line(v)}' for k, v in tree.items())}}}"
+    return f"[{', '.join(in_one_line(value) for _, value in members(tree))}]"
 
-    notes: comments, by the names of the fields. They force a line for each field.
-    """
-    return _written(tree, indent, "", notes or {})
+
+def _in_lines(tree: object, indent: str = "") -> str:
+    """As `in_one_line`, with a line for each member of a group that does not fit in a line."""
+    line = in_one_line(tree)
+    if not is_group(tree) or (indent and len(indent) + len(line) < _WIDTH - 20):
+        return line
+    deeper = indent + "    "
+    is_dict = isinstance(tree, Mapping)
+    lines = [
+        f"{deeper}{f'{code(key)}: ' if is_dict else ''}{_in_lines(value, deeper)},"
+        for key, value in members(tree)
+    ]
+    begin, end = "{}" if is_dict else "[]"
+    return "\n".join([begin, *lines, indent + end])
 
 
 class _Leaf(NamedTuple):
@@ -518,22 +534,3 @@ def _unknown(
         f"the field '{name}' has no class in fuelrail.fields",
         found=" ".join(f"{what} {f'with the role {role}' if role else ''}".split()),
     )
-
-
-def _written(tree: object, indent: str, name: str, notes: Mapping[str, str]) -> str:
-    if not is_group(tree):
-        return repr(tree)
-    deeper = indent + "    "
-    is_dict = isinstance(tree, Mapping)
-    parts = []
-    for key, value in members(tree):
-        path = f"{name}.{key}" if name else key
-        inner = _written(value, deeper, path, notes)
-        parts.append((f"{code(key)}: {inner}" if is_dict else inner, notes.get(path)))
-    begin, end = "{}" if is_dict else "[]"
-    if not notes and name:  # a short group in one line
-        line = begin + ", ".join(part for part, _ in parts) + end
-        if "\n" not in line and len(indent) + len(line) + len(name) < _WIDTH:
-            return line
-    lines = [f"{deeper}{part},{f'  # {note}' if note else ''}" for part, note in parts]
-    return "\n".join([begin, *lines, indent + end])

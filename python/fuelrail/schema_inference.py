@@ -12,7 +12,7 @@ from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
 from fuelrail.fields import Bytes, FieldSpec, Image, Tensor, Text
 from fuelrail.options import shown, typed
 from fuelrail.sample_values import array_of, numbers_of
-from fuelrail.schema import Schema, is_group, members, written
+from fuelrail.schema import Schema, in_one_line, is_group, members
 
 __all__ = ["LOOKED_AT", "infer"]
 
@@ -69,13 +69,11 @@ def infer(samples: Sequence[object]) -> Schema:
     notes: dict[str, str] = {}
     made = _schema_tree("", tree, notes)
     if notes:
-        name, question = next(iter(notes.items()))
-        code = written(made, notes={path: f"open: {why}" for path, why in notes.items()})
+        names = " and ".join(f"'{name}'" for name in notes)
         raise InvalidArgumentError(
-            f"the schema of '{name}' is open",
-            found=question,
-            remedy=f"Pass a schema. The one found so far:\nschema = fr.Schema({code})\n"
-            "#",  # the message's full stop is in a comment
+            "the samples do not show the type of every field",
+            found="; ".join(f"'{name}' is {question}" for name, question in notes.items()),
+            remedy=f"Pass schema=fr.Schema({in_one_line(made)}), with the right field for {names}",
         )
     return Schema(made)
 
