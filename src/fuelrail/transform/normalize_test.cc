@@ -9,9 +9,9 @@
 #include <string>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/half.h"
 #include "fuelrail/testing/each_simd_target.h"
 #include "fuelrail/testing/refusal.h"
-#include "fuelrail/transform/half.h"
 
 namespace fuelrail {
 namespace {
