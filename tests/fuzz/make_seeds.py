@@ -44,6 +44,22 @@ def make_exif() -> None:
     keep("exif", "xmp-element", b"<tiff:Orientation>5</tiff:Orientation>")
 
 
+def make_npy() -> None:
+    """Arrays whose elements are not pixels, and dicts in other forms."""
+    for descr, shape, size in (
+        ("<u2", "(3, 5)", 30),
+        ("<i4", "(3, 5, 1)", 60),
+        ("<f2", "(3, 5, 3)", 90),
+        ("<f4", "(3, 5)", 60),
+    ):
+        dict_text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n"
+        length = struct.pack("<H", len(dict_text))
+        data = b"\x93NUMPY\1\0" + length + dict_text.encode() + bytes(range(size))
+        keep("npy", descr.lstrip("<"), data)
+    other = b'{"shape":(2,2),"fortran_order":False,"descr":"|u1"}'
+    keep("npy", "quotes", b"\x93NUMPY\2\0" + struct.pack("<I", len(other)) + other + b"abcd")
+
+
 def make_recordio() -> None:
     """The samples of the format's page, alone and all in one file."""
     page = (DOCS / "recordio.md").read_text()
@@ -458,6 +474,7 @@ def make_splits() -> None:
 
 if __name__ == "__main__":
     make_exif()
+    make_npy()
     make_recordio()
     make_bzna()
     make_hevc()
