@@ -1,13 +1,11 @@
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
 #include <new>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,13 +74,6 @@ Array decode_image(const Any& encoded, int channels, bool upright, bool bgr, int
   return pixels_of(buffer.bytes(), channels, upright, bgr, max_pixels);
 }
 
-std::optional<std::string> image_format(const Any& data) {
-  const Buffer buffer(data);
-  const ImageFormat* const format = announced_format(buffer.bytes());
-  if (format == nullptr) return std::nullopt;
-  return std::string(format->title);
-}
-
 Array decode_record(const Record& record, const std::string& field, bool upright,
                     int64_t max_pixels) {
   const GilReleased released;
@@ -147,8 +138,6 @@ nb::bytes encode_image(const Any& pixels, int64_t height, int64_t width, int64_t
 
 void bind_image(nb::module_& module) {
   module.attr("DEFAULT_MAX_PIXELS") = kDefaultMaxPixels;
-  module.def("image_format", image_format, nb::arg("data"),
-             "Returns the name of the image format whose signature the bytes begin with, or None.");
   module.def("decode", decode_record, nb::arg("record"), nb::arg("field"), nb::arg("upright"),
              nb::arg("max_pixels"),
              "Decodes an image field of a record to uint8 RGB pixels of shape (height, width, 3).");

@@ -360,28 +360,35 @@ class _TensorReader:
     def __init__(self, field: FieldSpec) -> None:
         native = field.native
         self._dtype = str(native.dtype)
+        self._usual = None if self._dtype == "bfloat16" else numpy.dtype(self._dtype)
         self._shape = native.shape
         self._varies = -1 in native.shape
         self._check = _check_of(field)
 
     def __call__(self, value: Any, name: str) -> Array:
-        found = array_of(value)
-        if found is not None:
-            array, dtype = found
-            if dtype != self._dtype:
-                self._refuse_dtype(value, dtype, name)
-        else:
-            array = self._from_numbers(value, name)
+        array = value if type(value) is not int else numpy.asarray(value)
+        if type(array) is not numpy.ndarray or not self._usual or array.dtype != self._usual:
+            array = self._converted(value, name)
         if array.shape != self._shape and not self._fits(array.shape):
             raise InvalidArgumentError(
                 f"{name} has the wrong shape",
                 expected=shown(self._shape),
                 found=shown(array.shape),
             )
-        array = _plain(array)
+        if not array.flags.c_contiguous:
+            array = _plain(array)
         if self._check is not None and array.size:
             self._check(array, name)
         return array
+
+    def _converted(self, value: Any, name: str) -> Array:
+        found = array_of(value)
+        if found is None:
+            return self._from_numbers(value, name)
+        array, dtype = found
+        if dtype != self._dtype:
+            self._refuse_dtype(value, dtype, name)
+        return _plain(array)
 
     def _fits(self, shape: tuple[int, ...]) -> bool:
         return len(shape) == len(self._shape) and all(

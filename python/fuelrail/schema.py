@@ -75,8 +75,9 @@ class Schema:
 
     Iterating over a schema gives a `fuelrail.Field` (name, kind, dtype, shape) for each field, and
     `schema[i]` is that of field i. Schemas are immutable, comparable, hashable and picklable. Two
-    schemas are equal if their fields have the same names, types, relations and class names, in the
-    same order. `repr` is code that makes the schema.
+    schemas are equal if records store the same of them: their fields have the same names, types and
+    relations, in the same order. Class names, which are in the sidecar, are not compared; `classes`
+    has them. `repr` is code that makes the schema.
 
     Errors: ArgumentTypeError for an object that is not a field or a group. InvalidArgumentError for
     an invalid name, a path that is both a field and a group, and a field whose image is not one
@@ -244,7 +245,7 @@ class Schema:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Schema):
             return NotImplemented
-        return self.native == other.native and self.classes == other.classes
+        return self.native == other.native
 
     def __hash__(self) -> int:
         return hash(self.native)
@@ -351,8 +352,9 @@ def _flat_fields(tree: Tree) -> dict[str, FieldSpec]:
         if not value:
             raise InvalidArgumentError(f"{where} has no fields")
         for key, member in members(value):
-            _check_key(key, name)
-            add(f"{name}.{key}" if name else key, member)
+            inner = f"{name}.{key}" if name else key
+            _check_key(key, inner)
+            add(inner, member)
 
     add("", tree)
     if len(fields) > MAX_FIELDS:
@@ -364,15 +366,15 @@ def _flat_fields(tree: Tree) -> dict[str, FieldSpec]:
     return fields
 
 
-def _check_key(key: str, group: str) -> None:
-    if all(_PART.fullmatch(part) for part in key.split(".")):
-        return
-    raise InvalidArgumentError(
-        f"a name in '{group}' is invalid" if group else "the name of a field is invalid",
-        expected="letters, digits, '_' and '-', beginning with a letter or '_', or a decimal "
-        "number; or several of these, joined by dots",
-        found=shown(key),
-    )
+def _check_key(key: str, name: str) -> None:
+    for part in key.split("."):
+        if not _PART.fullmatch(part):
+            raise InvalidArgumentError(
+                f"the field name '{name}' is invalid",
+                expected="words of letters, digits, '_' and '-' that begin with a letter or '_', "
+                "or numbers without leading zeros, joined by dots",
+                found=f"the part '{part}'",
+            )
 
 
 def _check_paths(fields: Mapping[str, FieldSpec]) -> None:
