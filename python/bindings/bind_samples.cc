@@ -124,7 +124,7 @@ class GivenValues {
   std::vector<Elements> arrays_;
 };
 
-nb::bytes encode(const SampleEncoder& self, uint64_t id, const nb::list& values) {
+nb::bytes encode(const SampleEncoder& self, uint64_t id, const ListOf<Any>& values) {
   const GivenValues given(self.schema(), values);
   std::vector<std::byte> payload;
   {

@@ -2,18 +2,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "fuelrail/container/build_sidecar.h"
+#include "fuelrail/container/recordio/record_writer.h"
 #include "fuelrail/container/recordio/recordio_container.h"
 #include "fuelrail/container/sidecar/sidecar_store.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/testing/cli_call.h"
 #include "fuelrail/testing/made_samples.h"
 #include "fuelrail/testing/photographs.h"
-#include "fuelrail/testing/record_file.h"
+#include "fuelrail/testing/temporary_directory.h"
 
 namespace fuelrail {
 namespace {
@@ -26,6 +28,13 @@ using testing::MadeSample;
 using ::testing::Not;
 using testing::Said;
 
+void write_records(const std::string& path, const std::vector<std::string>& payloads) {
+  const auto sink = file_system_for(path).create(path);
+  recordio::RecordWriter writer(*sink);
+  for (const std::string& payload : payloads) writer.append(as_bytes(payload));
+  sink->commit();
+}
+
 // Records whose images and masks are JPEGs of 20 x 30, in a file whose sidecar has class names.
 class CliSamples : public ::testing::Test {
  protected:
@@ -37,7 +46,8 @@ class CliSamples : public ::testing::Test {
   }
 
   void write(const std::vector<std::string>& payloads) {
-    write_file(path, recordio::framed_file(payloads));
+    std::filesystem::remove(path + ".frx");
+    write_records(path, payloads);
     build_sidecar(path);
   }
 
@@ -168,7 +178,7 @@ TEST(CliSampleFiles, without_images_are_not_opaque) {
     SampleEncoder(schema).append(0, values, payload);
     payloads.emplace_back(as_text(payload));
   }
-  write_file(path, recordio::framed_file(payloads));
+  write_records(path, payloads);
   const Said said = call({"info", path});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("fields       name  kind  dtype"));

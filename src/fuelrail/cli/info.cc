@@ -143,8 +143,10 @@ Json splits_json(const Findings& found) {
 
 Json fields_json(const Container& container) {
   std::vector<Json> fields;
+  const bool samples = has_samples(container);
   for (const FieldSpec& field : container.schema().fields) {
-    fields.push_back(field_json(container, field));
+    fields.push_back(samples ? field_json(container, field)
+                             : Json{{"name", field.name}, {"kind", describe(field)}});
   }
   return fields;
 }

@@ -85,7 +85,8 @@ RecordInfo RecordInspector::inspect(uint64_t i) {
   info.class_name = class_of(info.labels);
   info.name = name();
   const FieldValue& value = sample_.fields[field_];
-  const EncodedImage content = value.items.empty() ? value : EncodedImage(value.items.front());
+  const EncodedImage& whole = value;
+  const EncodedImage content = value.items.empty() ? whole : EncodedImage(value.items.front());
   info.content = content.stands_alone() ? content.bytes : Bytes(framed_);
   info.content_bytes = info.content.size();
   info.encoded = content;

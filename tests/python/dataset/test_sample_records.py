@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.sample_records import read_sample
 
 import fuelrail as fr
 from fuelrail import _core
 from fuelrail.ffrecord import FileWriter
 from fuelrail.mxnet.recordio import MXRecordIO
+from sample_records import read_sample
 
 LIST = 1
 FIELDS: list[tuple[Any, ...]] = [
