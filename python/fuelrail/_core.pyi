@@ -188,6 +188,11 @@ def decode(record: Record, field: str, upright: bool, max_pixels: int) -> Array:
 def decode_image(encoded: Any, channels: int, upright: bool, bgr: bool, max_pixels: int) -> Array:
     """Decodes an image to uint8 pixels of shape (height, width, channels)."""
 
+def decode_values(encoded: Any, rgb: bool, upright: bool, max_pixels: int) -> Array:
+    """
+    Decodes an image to its values: uint8, uint16, int32 or float32, of shape (height, width) or (height, width, channels). With `rgb`, red + 256 green + 65536 blue.
+    """
+
 def encode_image(pixels: Any, height: int, width: int, channels: int, bgr: bool, png: bool, setting: int) -> bytes: ...
 
 class Interpolation(enum.Enum):
