@@ -161,7 +161,7 @@ class SampleEncoder:
     def limit_labels(self, field: str, classes: int) -> None:
         """From now on, the labels of `field` must be below `classes`."""
 
-    def encode(self, id: int, values: list) -> bytes:
+    def encode(self, id: int, values: list[Any]) -> bytes:
         """
         Returns the payload of a sample record. `values` has an object for each field: bytes for an image or bytes, a str for text, a C-contiguous array for a tensor, and a list of these for a list.
         """

@@ -253,7 +253,7 @@ void PackJob::compare_part(Planned& planned, uint32_t number, Images& images,
   std::vector<JournalItem> items;
   items.reserve(planned.plan.images.size());
   try {
-    MadeAlready there(planned.plan.uri, source_.classes(), options_.job.keep_going);
+    MadeAlready there(planned.plan.uri, source_, options_.job.keep_going);
     while (planned.taken < planned.plan.images.size()) {
       compare_image(planned, next_image(images, progress), there, items);
       progress.advance(done_, bytes_done_);

@@ -20,10 +20,8 @@ namespace fuelrail::pack {
 namespace {
 
 using ::testing::ElementsAre;
-using testing::file_contents;
 using ::testing::HasSubstr;
 using testing::refusal_of;
-using testing::TemporaryDirectory;
 
 constexpr uint64_t kCount = 40;
 constexpr uint64_t kBad = 7;

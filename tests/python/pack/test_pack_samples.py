@@ -131,6 +131,24 @@ def test_a_run_resumes_after_the_samples_that_it_has(tmp_path: pathlib.Path) -> 
     assert (tmp_path / "out.rec").read_bytes() == (tmp_path / "whole.rec").read_bytes()
 
 
+def test_an_output_that_equals_the_result_is_kept(tmp_path: pathlib.Path) -> None:
+    fr.pack(SAMPLES, tmp_path / "out.rec", schema=SCHEMA)
+    before = contents(tmp_path)
+    report = fr.pack(SAMPLES, tmp_path / "out.rec", schema=SCHEMA, resume=True)
+    assert [file.was_there for file in report.files] == [True]
+    assert contents(tmp_path) == before
+    code = repr(SCHEMA).replace("bus", "van")
+    others = eval(code, {"fr": fr, "F": F})
+    for changed, schema, message in [
+        (SAMPLES, others, "fields with other class names"),
+        ([*SAMPLES[:-1], sample(0)], SCHEMA, "record 9, which differs"),
+        (SAMPLES[:-1], SCHEMA, "more records than the job makes"),
+    ]:
+        with pytest.raises(fr.IoError, match=message):
+            fr.pack(changed, tmp_path / "out.rec", schema=schema, resume=True)
+    assert contents(tmp_path) == before
+
+
 def test_a_failing_iterator_raises_its_own_exception(tmp_path: pathlib.Path) -> None:
     def samples() -> Iterator[dict[str, Any]]:
         yield from SAMPLES[:3]

@@ -17,6 +17,7 @@
 namespace fuelrail::pack {
 namespace {
 
+constexpr uint64_t kRoomBytes = 128;  // for a field in the record, besides its value; a guess
 constexpr const char* kLabelName = "label";  // its class names are those of the file
 
 void encode_pixels(SourceValue& value) {
@@ -163,7 +164,13 @@ void SampleRecords::read(uint64_t i, SourceImage& out) const {
   for (size_t k = 0; k < fields.size(); ++k) {
     values.push_back(field_value(fields[k], sample.fields[k]));
   }
+  uint64_t bytes = kRoomBytes * fields.size();
+  for (const SourceValue& value : sample.fields) {
+    bytes += value.bytes.size();
+    for (const std::vector<std::byte>& item : value.items) bytes += item.size();
+  }
   out.storage.clear();
+  out.storage.reserve(bytes);
   out.is_record = true;
   encoder_.append(sample.id, values, out.storage);
   check_image_length(out.storage.size());
