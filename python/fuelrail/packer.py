@@ -45,9 +45,10 @@ class PackedFile:
 
 @dataclass(frozen=True)
 class PackFailure:
-    """An image that could not be packed and was skipped."""
+    """An image or sample that could not be packed and was skipped."""
 
     path: str
+    """The path of the image, or "sample 65"."""
     reason: str
 
 
@@ -62,7 +63,7 @@ class PackReport:
     failed.
     """
     unassigned: int = 0
-    """Number of images in no part, if the fractions of the split add up to less than 1."""
+    """Number of images or samples in no part, if the fractions of the split add up to less than 1."""
 
 
 @suggests_options
@@ -201,7 +202,10 @@ def pack(
     for an invalid option. IoError if reading or writing fails, or if another job is writing the
     output. CorruptError for a source without images; for a folder whose images are not in class
     folders, or with a class folder that has no images; for an invalid list; for a class that is not
-    in `classes`; and if more images fail than `max_errors` allows.
+    in `classes`; and if more images fail than `max_errors` allows. For samples also those of
+    `Schema`, InvalidArgumentError if the schema cannot be inferred, and CorruptError, which names
+    the sample, the field and the row, for values that do not fit the schema. An exception that the
+    source raises is raised again, with a note that names the sample.
     """
     given = {name: value for name, value in locals().items() if name in _NAMES}
     truth("strict", strict)

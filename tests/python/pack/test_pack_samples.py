@@ -255,6 +255,17 @@ def test_boxes_far_outside_are_counted_or_refused(tmp_path: pathlib.Path) -> Non
         fr.pack(samples, tmp_path / "out.rec", schema=schema, strict=True, overwrite=True)
 
 
+def test_an_image_with_a_palette_may_be_a_mask(tmp_path: pathlib.Path) -> None:
+    image = io.BytesIO()
+    Image.new("P", (8, 8)).save(image, "PNG")
+    given = {"image": image.getvalue(), "mask": image.getvalue()}
+    schema = {"image": F.Image(), "mask": F.Mask()}
+    with pytest.warns(
+        fr.FuelrailWarning, match="the first is sample 0. If its numbers are classes"
+    ):
+        fr.pack([given], tmp_path / "out.rec", schema=schema)
+
+
 def test_options_that_do_not_apply_are_refused(tmp_path: pathlib.Path) -> None:
     out = tmp_path / "out.rec"
     for options, message in [
