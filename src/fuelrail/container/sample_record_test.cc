@@ -393,6 +393,18 @@ TEST(SampleEncoder, bools_are_0_or_1_and_widths_are_not_negative) {
           "expected numbers with width and height of at least 0, found [5, 5, 0, -1] in row 0"));
 }
 
+TEST(SampleEncoder, a_hundred_thousand_objects_fit) {
+  MadeSample made(0);
+  for (int64_t row = 0; row < 100'000; ++row) {
+    made.boxes.insert(made.boxes.end(), {1, 2, 3, 4});
+    made.labels.push_back(row);
+  }
+  const std::string payload = testing::encoded(made_schema(), made, 0);
+  Sample sample;
+  SampleParser(made_schema()).parse(as_bytes(payload), sample);
+  EXPECT_THAT(sample.fields[testing::kMadeLabels].shape, ElementsAre(100'000));
+}
+
 TEST(SampleEncoder, lists_longer_than_the_table_are_refused) {
   const Schema schema{{{.name = "texts", .kind = FieldKind::kText, .flags = kListField}}};
   std::vector<FieldValue> values(1);
