@@ -209,7 +209,8 @@ void PackJob::write_all() {
           return reader->read(order.empty() ? i : order[i]);
         };
       },
-      [](const PackedImage& image) { return image.payload.size(); });
+      [](const PackedImage& image) { return image.payload.size(); },
+      [](const PackedImage& image) { return image.ended; });
   ProgressReporter progress(options_.job.progress, total_);
   for (size_t number = 0; number < parts_.size(); ++number) {
     Planned& planned = parts_[number];
