@@ -6,6 +6,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -43,7 +44,7 @@ class LoaderHandle : public CoreHandle<Loader> {
   // Set for an order that the caller feeds one batch at a time; empty if `options` determines the
   // order.
   using Position = std::optional<FedSampler::Position>;
-  using Column = std::variant<Array, ListOf<Array>, ListOf<nb::bytes>>;
+  using Column = std::variant<Array, ListOf<nb::any>>;
   LoaderHandle(const ContainerHandle& data, LoaderOptions options, ImageOptions images,
                Position fed)
       : CoreHandle("the loader") {
@@ -108,6 +109,17 @@ class LoaderHandle : public CoreHandle<Loader> {
     return call([this] { return core_->phase() == Engine::Phase::kEnd; });
   }
   uint64_t size() const { return size_; }
+  // The name of each column of a batch, and whether its elements are images.
+  ListOf<TupleOf<nb::str, bool>> column_names() const {
+    nb::list names;
+    for (const ColumnSpec& column : core_->layout().columns()) {
+      names.append(nb::make_tuple(column.name, column.content == Content::kPixels));
+      if (!column.joined()) continue;
+      const char* const index = column.as == Ragged::kPad ? ".length" : ".offsets";
+      names.append(nb::make_tuple(column.name + index, false));
+    }
+    return names;
+  }
   uint64_t batches_left() {
     return call([this] { return core_->batches_left(); });
   }
@@ -235,30 +247,59 @@ class LoaderHandle : public CoreHandle<Loader> {
   }
 
   static nb::object columns(const Batch& batch) {
-    nb::list arrays;
-    for (size_t i = 0; i < batch.layout().columns().size(); ++i) arrays.append(column(batch, i));
-    return nb::tuple(arrays);
-  }
-
-  // A dense column as an Array. A ragged column as a list: of bytes if the rows are one-dimensional
-  // bytes, else of Arrays.
-  static nb::object column(const Batch& batch, size_t index) {
-    const ColumnSpec& spec = batch.layout().columns()[index];
-    if (!spec.ragged()) return nb::cast(array_of(batch, index));
-    const size_t dimensions = spec.row_shape.size();
-    nb::list rows;
-    for (size_t i = 0; i < batch.rows(); ++i) {
-      const RaggedRow& row = batch.ragged_row(index, i);
-      if (spec.dtype == DType::kUint8 && dimensions == 1) {
-        rows.append(nb::bytes(row.data, static_cast<size_t>(row.shape[0])));
+    nb::list made;
+    for (size_t i = 0; i < batch.layout().columns().size(); ++i) {
+      const ColumnSpec& spec = batch.layout().columns()[i];
+      if (spec.joined()) {
+        append_joined(batch, i, made);
+      } else if (spec.ragged()) {
+        made.append(row_list(batch, i));
       } else {
-        rows.append(Array{batch.owner(),
-                          row.data,
-                          spec.dtype,
-                          {row.shape.begin(), row.shape.begin() + static_cast<int>(dimensions)}});
+        made.append(array_of(batch, i));
       }
     }
-    return rows;
+    return nb::tuple(made);
+  }
+
+  // The array of a joined column, and its lengths or offsets.
+  static void append_joined(const Batch& batch, size_t index, nb::list made) {
+    const ColumnSpec& spec = batch.layout().columns()[index];
+    const JoinedRows& joined = batch.joined(index);
+    made.append(Array{batch.owner(), joined.data, spec.dtype, batch.shape(index)});
+    const auto rows = static_cast<int64_t>(batch.rows());
+    std::vector<int64_t> shape{rows + 1};
+    if (spec.as == Ragged::kPad) {
+      shape = {rows, std::count(spec.row_shape.begin(), spec.row_shape.end(), -1)};
+    }
+    made.append(Array{batch.owner(), reinterpret_cast<std::byte*>(joined.index), DType::kInt64,
+                      std::move(shape)});
+  }
+
+  // One item for each row of a ragged column; a list if the column is one of lists.
+  static nb::list row_list(const Batch& batch, size_t index) {
+    const ColumnSpec& spec = batch.layout().columns()[index];
+    nb::list made;
+    for (size_t row = 0; row < batch.rows(); ++row) {
+      if (!spec.list) {
+        made.append(value_of(batch, spec, batch.ragged_row(index, row)));
+        continue;
+      }
+      nb::list items;
+      for (const RaggedRow& item : batch.items(index, row)) {
+        items.append(value_of(batch, spec, item));
+      }
+      made.append(items);
+    }
+    return made;
+  }
+
+  static nb::object value_of(const Batch& batch, const ColumnSpec& spec, const RaggedRow& row) {
+    const auto* const bytes = reinterpret_cast<const char*>(row.data);
+    const auto size = static_cast<size_t>(row.shape[0]);
+    if (spec.content == Content::kBytes) return nb::bytes(bytes, size);
+    if (spec.content == Content::kText) return nb::str(bytes, size);
+    return nb::cast(
+        Array{batch.owner(), row.data, spec.dtype, {row.shape.begin(), row.shape.end()}});
   }
 
   // Also held by the core's threads, which may be abandoned. Without stills, `rows_` stays empty.
@@ -315,9 +356,28 @@ Choices choices_of(const nb::dict& values) {
   return choices;
 }
 
+// For each option, the values for patterns of field names.
+using Patterns = nb::typed<nb::dict, nb::str, ListOf<TupleOf<nb::str, nb::str>>>;
+
+template <typename Value>
+ByPattern<Value> by_pattern(const Patterns& patterns, const char* option,
+                            Value ImageOptions::*member) {
+  ByPattern<Value> values;
+  if (!patterns.contains(option)) return values;
+  for (const nb::handle given : patterns[option]) {
+    ImageOptions one;
+    nb::dict named;
+    named[option] = given[1];
+    set_options(one, ImageOptions::table(), named);
+    values.emplace_back(nb::cast<std::string>(given[0]), one.*member);
+  }
+  return values;
+}
+
 void make_loader(LoaderHandle* self, const ContainerHandle& data, const OptionValues& values,
                  const Shuffle& shuffle, const WeightsHandle* weights, const std::string& fed,
                  uint32_t rank, uint32_t world_size, Transforms transforms,
+                 ByPattern<Transforms> transforms_of, const Patterns& patterns,
                  std::vector<std::string> fields) {
   Choices choices = choices_of(values);
   auto& order = std::get<OrderOptions>(choices.loader.order);
@@ -325,6 +385,10 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, const OptionVa
   order.shard = {.rank = rank, .world_size = world_size};
   if (weights != nullptr) order.weights = weights->weights;
   choices.images.transforms = std::move(transforms);
+  choices.images.transforms_of = std::move(transforms_of);
+  choices.images.dtype_of = by_pattern(patterns, "dtype", &ImageOptions::dtype);
+  choices.images.layout_of = by_pattern(patterns, "layout", &ImageOptions::layout);
+  choices.images.ragged_of = by_pattern(patterns, "ragged", &ImageOptions::ragged);
   choices.images.fields = std::move(fields);
   LoaderHandle::Position position;
   if (fed == "record") position = FedSampler::Position::kRecord;
@@ -377,7 +441,8 @@ void bind_loader(nb::module_& module) {
   nb::class_<LoaderHandle>(module, "Loader", nb::is_weak_referenceable())
       .def("__init__", make_loader, nb::arg("data"), nb::arg("values"), nb::arg("shuffle"),
            nb::arg("weights").none(), nb::arg("fed"), nb::arg("rank"), nb::arg("world_size"),
-           nb::arg("transforms"), nb::arg("fields") = ImageOptions{}.fields)
+           nb::arg("transforms"), nb::arg("transforms_of") = ByPattern<Transforms>{},
+           nb::arg("patterns") = nb::dict(), nb::arg("fields") = ImageOptions{}.fields)
       .def_static("stills", make_still_loader, nb::arg("data"), nb::arg("values"),
                   nb::arg("height"), nb::arg("width"), nb::arg("image_bounds"),
                   nb::arg("antialias"), nb::rv_policy::take_ownership,
@@ -391,8 +456,11 @@ void bind_loader(nb::module_& module) {
            "Begins the next epoch. Returns a number that the caller must pass to `next` as `turn`.")
       .def("next", &LoaderHandle::next, nb::arg("turn"), nb::arg("taken"),
            "Appends the next batch to the list `taken`. Returns False at the end of the epoch. A "
-           "batch is a tuple of columns; a ragged column is a list with one item per row. If a "
-           "signal handler raises an exception, `taken` still contains the batch.")
+           "batch is a tuple of columns. A column is an array or a list with one item per row: an "
+           "array, a bytes object, a string, or a list of these. If a signal handler raises an "
+           "exception, `taken` still contains the batch.")
+      .def("column_names", &LoaderHandle::column_names,
+           "Returns the name of each column of a batch, and whether its elements are images.")
       .def("set_epoch", &LoaderHandle::set_epoch, nb::arg("epoch"))
       .def("state", &LoaderHandle::state,
            "Returns the state from which the loader can resume, as JSON.")

@@ -406,7 +406,7 @@ class Stats:
         """Returns a table with a line for each stage and a line of totals."""
 
 class Loader:
-    def __init__(self, data: Container, values: dict[str, Any], shuffle: Shuffle, weights: Weights | None, fed: str, rank: int, world_size: int, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], fields: Sequence[str] = ['image', 'label']) -> None: ...
+    def __init__(self, data: Container, values: dict[str, Any], shuffle: Shuffle, weights: Weights | None, fed: str, rank: int, world_size: int, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], transforms_of: Sequence[tuple[str, Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize]]] = [], patterns: dict[str, list[tuple[str, str]]] = {}, fields: Sequence[str] = ['image', 'label']) -> None: ...
 
     @staticmethod
     def stills(data: Container, values: dict[str, Any], height: int, width: int, image_bounds: bool, antialias: bool) -> Loader:
@@ -424,9 +424,14 @@ class Loader:
         Begins the next epoch. Returns a number that the caller must pass to `next` as `turn`.
         """
 
-    def next(self, turn: int, taken: list[tuple[Array | list[Array] | list[bytes], ...]]) -> bool:
+    def next(self, turn: int, taken: list[tuple[Array | list[Any], ...]]) -> bool:
         """
-        Appends the next batch to the list `taken`. Returns False at the end of the epoch. A batch is a tuple of columns; a ragged column is a list with one item per row. If a signal handler raises an exception, `taken` still contains the batch.
+        Appends the next batch to the list `taken`. Returns False at the end of the epoch. A batch is a tuple of columns. A column is an array or a list with one item per row: an array, a bytes object, a string, or a list of these. If a signal handler raises an exception, `taken` still contains the batch.
+        """
+
+    def column_names(self) -> list[tuple[str, bool]]:
+        """
+        Returns the name of each column of a batch, and whether its elements are images.
         """
 
     def set_epoch(self, epoch: int) -> None: ...

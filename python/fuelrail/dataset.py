@@ -28,6 +28,7 @@ from fuelrail.errors import (
     CorruptError,
     InvalidArgumentError,
 )
+from fuelrail.nested import Nesting
 from fuelrail.options import (
     choice_of,
     file_name,
@@ -67,11 +68,14 @@ class Place(NamedTuple):
 
 
 class Sample:
-    """One sample of a dataset. Its fields are attributes: `sample.image`, `sample.label`.
+    """One sample of a dataset. Its fields are attributes: `sample.image`, `sample.label`. Groups of
+    fields are nested dicts, with lists for numbers: `sample["cameras"][0]["boxes"]`, or
+    `sample["cameras.0.boxes"]`.
 
-    Images and raw bytes are `bytes`, a single number is an `int` or a `float`, and a tensor is a
-    `numpy.ndarray`. If a field has the same name as a property or method of this class, such as
-    `id`, use `sample["id"]`.
+    Images and raw bytes are `bytes`, text is a `str`, a single number is a `bool`, an `int` or a
+    `float`, a tensor is a `numpy.ndarray`, and a field that is a list is a `list`. If a field or
+    group has the same name as a property or method of this class, such as `id`, use
+    `sample["id"]`.
 
     All data are read and checked when the sample is created. A sample stays valid after the dataset
     is deleted. Samples are immutable, so copying returns the sample itself. A sample cannot be
@@ -96,21 +100,37 @@ class Sample:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the sample's fields."""
+        """The names of the sample's fields. In the name of a field of a group, dots separate the
+        keys: "cameras.0.image".
+        """
         return tuple(field.name for field in self._schema)
 
     def __getitem__(self, field: str) -> Any:
-        """Returns the value of a field. Errors: InvalidArgumentError for an unknown field (the
-        error text suggests a similar field name); ArgumentTypeError if `field` is not a string.
+        """Returns the value of a field, or the values of a group of fields. Errors:
+        InvalidArgumentError for an unknown name (the error text suggests a similar field name);
+        ArgumentTypeError if `field` is not a string.
         """
-        value = self._record.value(text("the field name", field))
+        name = text("the field name", field)
+        inner = [one for one in self.fields if one.startswith(f"{name}.")]
+        if not inner:
+            return self._value(name)
+        nesting = Nesting(one[len(name) + 1 :].split(".") for one in inner)
+        return nesting([self._value(one) for one in inner])
+
+    def nested(self) -> Any:
+        """Returns the values of all fields in nested dicts and lists."""
+        return Nesting(one.split(".") for one in self.fields)([*map(self._value, self.fields)])
+
+    def _value(self, field: str) -> Any:
+        value = self._record.value(field)
         return value.numpy() if isinstance(value, _core.Array) else value
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # `copy` and others may look them up before __init__ has run
             raise AttributeError(f"the sample has no attribute '{name}'")
-        if name not in self.fields:
-            known = ["decode", "fields", "id", "place", *self.fields]
+        values = {one.partition(".")[0] for one in self.fields}
+        if name not in values:
+            known = ["decode", "fields", "id", "nested", "place", *sorted(values)]
             raise AttributeError(f"the sample has no attribute '{name}'. {nearest(name, known)}")
         return self[name]
 
@@ -128,7 +148,7 @@ class Sample:
         )
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.fields]
+        return [*super().__dir__(), *{one.partition(".")[0]: None for one in self.fields}]
 
     @suggests_options
     def decode(
@@ -140,7 +160,7 @@ class Sample:
     ) -> numpy.typing.NDArray[numpy.uint8]:
         """Decodes an image. Returns the RGB pixels as uint8 of shape (height, width, 3).
 
-        field: the name of an image field.
+        field: the name of an image field, such as "image" or "cameras.0.image".
         orientation: "apply" rotates and flips the image according to its EXIF orientation tag.
             "ignore" does not.
         max_pixels: the maximum of width * height. A larger image raises DecodeError before memory

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
+from fuelrail.nested import Nesting, path_of
 from fuelrail.options import shown, text, truth, typed
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ __all__ = ["ArrayFramework", "BatchContext", "Delivery", "Framework", "check_ima
 
 Element = TypeVar("Element")
 """The array type of a framework: `fuelrail.Array` or a tensor."""
-NativeColumn: TypeAlias = "_core.Array | list[_core.Array] | list[bytes]"
+NativeColumn: TypeAlias = "_core.Array | list[Any]"
+"""A list has one item for each row: an Array, bytes, str, or a list of these."""
 
 
 class BatchContext(NamedTuple):
@@ -43,6 +45,17 @@ class Framework(Generic[Element]):
         """Returns the image layout that the core must produce for the user's option `layout`."""
         return layout
 
+    def set_native_layouts(
+        self, values: dict[str, Any], patterns: dict[str, list[tuple[str, Any]]]
+    ) -> None:
+        """Replaces the values of `layout` with those of `native_layout`. The parameters are those
+        that the core's loader takes.
+        """
+        values["layout"] = self.native_layout(values["layout"])
+        patterns["layout"] = [
+            (pattern, self.native_layout(layout)) for pattern, layout in patterns["layout"]
+        ]
+
     def column(self, array: _core.Array, is_image: bool) -> Element:
         """Converts the array to the framework's array type, without copying the elements."""
         raise NotImplementedError
@@ -54,16 +67,20 @@ class Framework(Generic[Element]):
         return columns
 
     def columns(self, columns: Sequence[NativeColumn], is_image: Sequence[bool]) -> list[Any]:
-        """Converts a batch's columns with the method `column`. If a column is a list of arrays,
-        each array is converted separately. Bytes objects are not converted.
+        """Converts a batch's columns with the method `column`. If a column is a list, or a list of
+        lists, each array in it is converted separately. Bytes objects and strings are not
+        converted.
         """
         return [
-            self._rows(column, image) if isinstance(column, list) else self.column(column, image)
-            for column, image in zip(columns, is_image, strict=True)
+            self._converted(column, image) for column, image in zip(columns, is_image, strict=True)
         ]
 
-    def _rows(self, rows: Sequence[Any], is_image: bool) -> list[Any]:
-        return [row if isinstance(row, bytes) else self.column(row, is_image) for row in rows]
+    def _converted(self, value: Any, is_image: bool) -> Any:
+        if isinstance(value, _core.Array):
+            return self.column(value, is_image)
+        if isinstance(value, list):
+            return [self._converted(item, is_image) for item in value]
+        return value
 
 
 class ArrayFramework(Framework[_core.Array]):
@@ -83,18 +100,20 @@ class Delivery(Generic[Element]):
         framework: Framework[Element],
         fields: object,
         as_dict: object,
+        flat: object,
         batch_transforms: object,
-        image_fields: Sequence[str],
+        schema: Iterable[Field],
         seed: int,
     ) -> None:
-        """image_fields: the names of the dataset's image fields. Errors: InvalidArgumentError,
-        ArgumentTypeError.
-        """
+        """schema: the dataset's fields. Errors: InvalidArgumentError, ArgumentTypeError."""
         self._framework = framework
-        named = truth("as_dict", as_dict) or isinstance(fields, Mapping)
-        names, self._fields = _named_fields(fields)
-        self._names = names if named else None
-        self._is_image = [field in image_fields for field in self._fields]
+        self._renames = isinstance(fields, Mapping)
+        self._named = truth("as_dict", as_dict) or self._renames
+        self._flat = truth("flat", flat)
+        self._own_names, self._fields = _named_fields(fields)
+        self._schema = [field.name for field in schema]
+        self._is_image: list[bool] = []
+        self._build: Callable[[list[Any]], Any] = tuple
         self._transforms = _batch_transforms(batch_transforms)
         self._seed = seed
         self.transforms_batches = bool(self._transforms)
@@ -102,18 +121,58 @@ class Delivery(Generic[Element]):
 
     @property
     def native_fields(self) -> list[str]:
-        """The names of the columns that the core must return: all fields that the user selected
-        with `fields`. "position" is also included if a batch transform has a parameter `context`.
+        """The fields that the core must return: all that the user selected with `fields`.
+        "position" is also included if a batch transform has a parameter `context`.
         """
-        hidden = self.wants_context and "position" not in self._fields
-        return [*self._fields, "position"] if hidden else self._fields
+        return [*self._fields, "position"] if self._hides_position else self._fields
+
+    @property
+    def _hides_position(self) -> bool:
+        return self.wants_context and "position" not in self._fields
+
+    def expect(self, columns: Sequence[tuple[str, bool]]) -> None:
+        """Decides the form of the batches. Must be called before the first batch. Errors:
+        InvalidArgumentError if a name in the dict `fields` stands for several columns.
+
+        columns: the columns that the core returns for `native_fields`, as
+            `_core.Loader.column_names` lists them.
+        """
+        shown_columns = columns[:-1] if self._hides_position else columns
+        self._is_image = [is_image for _, is_image in shown_columns]
+        self._position = (
+            [name for name, _ in columns].index("position") if self.wants_context else 0
+        )
+        names = [name for name, _ in shown_columns]
+        nested = any("." in field for field in self._schema)
+        if self._renames:
+            names = self._renamed(names)
+        elif nested and not self._flat:
+            self._build = Nesting(path_of(name, self._schema) for name in names)
+            return
+        if self._named or nested:
+            self._build = lambda placed: dict(zip(names, placed, strict=True))
+
+    def _renamed(self, columns: Sequence[str]) -> list[str]:
+        for own, field in zip(self._own_names, self._fields, strict=True):
+            if field not in columns:
+                raise InvalidArgumentError(
+                    f"`fields` has one name, '{own}', for several fields",
+                    found=shown(field),
+                    remedy="Give each name one field, or pass `fields` as a list",
+                )
+        own_names = dict(zip(self._fields, self._own_names, strict=True))
+        names = []
+        for column in columns:
+            field = column if column in own_names else column.rpartition(".")[0]
+            names.append(own_names[field] + column[len(field) :])
+        return names
 
     def place(self, columns: Sequence[NativeColumn]) -> list[Any]:
         """Converts the user's columns to the framework's type, and moves them to the user's device.
         After an error, the call can be repeated with the same columns.
         """
         framework = self._framework
-        own = framework.columns(columns[: len(self._fields)], self._is_image)
+        own = framework.columns(columns[: len(self._is_image)], self._is_image)
         return framework.place(own)
 
     def __call__(self, columns: Sequence[NativeColumn], placed: list[Any], epoch: int) -> Any:
@@ -123,9 +182,7 @@ class Delivery(Generic[Element]):
         columns: the columns that the core returned. Only the column "position" is used.
         placed: the columns that `place(columns)` returned.
         """
-        batch: Any = (
-            tuple(placed) if self._names is None else dict(zip(self._names, placed, strict=True))
-        )
+        batch = self._build(placed)
         if not self._transforms:
             return batch
         context = self._context(columns, epoch) if self.wants_context else None
@@ -139,7 +196,7 @@ class Delivery(Generic[Element]):
         return batch
 
     def _context(self, columns: Sequence[NativeColumn], epoch: int) -> BatchContext:
-        positions = columns[self.native_fields.index("position")]
+        positions = columns[self._position]
         assert isinstance(positions, _core.Array)
         return BatchContext(self._seed, epoch, positions.numpy())
 
@@ -163,6 +220,16 @@ def columns_of(fields: object) -> list[str]:
                 remedy="List each field once",
             )
     return names
+
+
+def default_fields(schema: Iterable[Field]) -> list[str]:
+    """Returns the default of the option `fields`: image and label, or all fields of a dataset
+    without these two. Records that are raw bytes have no default, because they may be images
+    (`check_images`).
+    """
+    names = [field.name for field in schema]
+    known = "data" in names or {"image", "label"} <= {*names}
+    return ["image", "label"] if known else names
 
 
 def check_images(wanted: Sequence[str], schema: Iterable[Field]) -> None:

@@ -36,7 +36,11 @@ class SampleKeywords(_ReadThreads, total=False):
     sidecar: "use" or "ignore", as in `fuelrail.open`. Default: "use".
     transforms: a list of transforms from `fuelrail.transforms`. If the transforms do not give all
         images the same size, the images of a batch are a list with one array for each image. Must
-        be omitted if the dataset has no images. Default: None.
+        be omitted if the dataset has no images. A dict gives a list to each pattern of names of
+        image fields, {"cameras.*.image": [...], "*": [...]}: "*" in a pattern stands for any
+        characters, and the pattern "*" is for images that no other pattern matches. Each image
+        field of a sample has its own random numbers; the images of a field that is a list share
+        them. Default: None.
     """
 
     schema: str | None
@@ -44,9 +48,9 @@ class SampleKeywords(_ReadThreads, total=False):
     split: str | None
     sidecar: Literal["use", "ignore"]
     seed: int
-    transforms: Sequence[Transform] | None
+    transforms: Sequence[Transform] | Mapping[str, Sequence[Transform]] | None
     dtype: Any
-    layout: Literal["NCHW", "NHWC"]
+    layout: Literal["NCHW", "NHWC"] | Mapping[str, Literal["NCHW", "NHWC"]]
     orientation: Literal["apply", "ignore"]
     scaled_decode: bool
     max_pixels: int
@@ -90,10 +94,18 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
         substituted: True for the rows in which on_error="skip" replaced a bad sample. bool of shape
             (batch,).
         any other name: the dataset's field of this name. Raw bytes are returned as a list of
-            bytes objects.
-        Default: ("image", "label"). A dict renames the columns: {"x": "image", "y": "label"}.
+            bytes objects, text as a list of strings, and a field that is a list as a list of lists.
+        image.size: the height and width of the image field `image` before the transforms. int64 of
+            shape (batch, 2).
+        cameras: all fields of a group, here those whose names begin with "cameras.".
+        cameras.*.image: all fields that match a pattern. "*" stands for any characters.
+        Default: ("image", "label"), or all fields of a dataset without these two. A dict renames
+        the columns: {"x": "image", "y": "label"}.
     as_dict: True returns each batch as a dict from column names to columns. False returns a tuple.
         If `fields` is a dict, each batch is always a dict. Default: False.
+    flat: how batches of a dataset with groups of fields are returned. False returns nested dicts,
+        with lists for numbers: batch["cameras"][0]["image"]. True returns a dict whose keys are the
+        whole names: batch["cameras.0.image"]. Default: False.
     batch_transforms: a list of functions that change a batch, which is a tuple or a dict. The
         functions run in order, on the thread that requests the batch: `batch = f(batch)`. If a
         function has a parameter `context`, the call is `batch = f(batch, context=context)`, where
@@ -124,6 +136,8 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
     batch_sampler: Iterable[Any] | None
     fields: Sequence[str] | Mapping[str, str]
     as_dict: bool
+    flat: bool
+    ragged: Literal["list", "pad", "packed"] | Mapping[str, Literal["list", "pad", "packed"]]
     batch_transforms: Sequence[Callable[..., Any]] | None
     last_batch: Literal["short", "drop", "pad", "wrap"]
     rank: int | None

@@ -20,6 +20,7 @@ from fuelrail.delivery import (
     Framework,
     NativeColumn,
     check_images,
+    default_fields,
 )
 from fuelrail.errors import (
     FuelrailWarning,
@@ -30,6 +31,7 @@ from fuelrail.errors import (
 from fuelrail.keywords import LoaderKeywords, SampleKeywords
 from fuelrail.options import (
     Option,
+    by_pattern,
     described,
     keywords,
     read_options,
@@ -39,7 +41,7 @@ from fuelrail.options import (
 from fuelrail.orders import WindowShuffle, listed_weights, make_order
 from fuelrail.shard import ALONE, LoaderShare, given_share
 from fuelrail.state import plain_state
-from fuelrail.transforms import native_list
+from fuelrail.transforms import copied_lists, native_lists
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -88,6 +90,7 @@ _OWN: LoaderKeywords = {
     "transforms": None,
     "fields": ("image", "label"),
     "as_dict": False,
+    "flat": False,
     "batch_transforms": None,
     "rank": None,
     "world_size": None,
@@ -150,12 +153,14 @@ class BaseLoader(Closing, Generic[Element]):
         own: the options that only the subclass has, such as `pin_memory`, with their values.
         """
         asked: dict[str, Any] = {**_OWN, **given}
-        values = read_options(LOADER_OPTIONS, given)
+        plain, patterns = by_pattern(LOADER_OPTIONS, given)
+        values = read_options(LOADER_OPTIONS, plain)
         _core.check_loader_options(values)
         dataset = open_dataset(data, **{name: asked[name] for name in OPENED})
         share_given = given_share(asked["rank"], asked["world_size"])
         share = share_given or ALONE
-        weights, fields = asked["weights"], asked["fields"]
+        fields = asked["fields"] if "fields" in given else default_fields(dataset.schema)
+        weights = asked["weights"]
         drawn = None if weights is None else listed_weights(weights)
         self._skips = values["on_error"] == "skip"
         order, self._fed = make_order(
@@ -171,20 +176,26 @@ class BaseLoader(Closing, Generic[Element]):
             framework,
             fields=fields,
             as_dict=asked["as_dict"],
+            flat=asked["flat"],
             batch_transforms=asked["batch_transforms"],
-            image_fields=[field.name for field in dataset.schema if field.kind == "image"],
+            schema=dataset.schema,
             seed=values["seed"],
         )
         check_images(self._delivery.native_fields, dataset.schema)
+        transforms, transforms_of = native_lists(asked["transforms"])
+        framework.set_native_layouts(values, patterns)
         self._core = _core.Loader(
             dataset.container,
-            {**values, "layout": framework.native_layout(values["layout"])},
+            values,
             **order,
             rank=share.rank,
             world_size=share.world_size,
-            transforms=native_list(asked["transforms"]),
+            transforms=transforms,
+            transforms_of=transforms_of,
+            patterns=patterns,
             fields=self._delivery.native_fields,
         )
+        self._delivery.expect(self._core.column_names())
         self._batch_size = None if asked["batch_sampler"] is not None else values["batch_size"]
         shares_out = self._fed is None and values["last_batch"] == "short"
         self._share = LoaderShare(
@@ -205,12 +216,16 @@ class BaseLoader(Closing, Generic[Element]):
         # may change them.
         batch_transforms = asked["batch_transforms"]
         self._given: dict[str, Any] = {
-            **{name: value for name, value in given.items() if name not in OPENED},
+            **{
+                name: dict(value) if isinstance(value, Mapping) else value
+                for name, value in given.items()
+                if name not in OPENED
+            },
             **own,
             "rank": share_given and share.rank,
             "world_size": share_given and share.world_size,
             "weights": drawn,
-            "transforms": list(asked["transforms"] or ()),
+            "transforms": copied_lists(asked["transforms"]),
             "fields": dict(fields) if isinstance(fields, Mapping) else list(fields),
             "batch_transforms": None if batch_transforms is None else list(batch_transforms),
         }
@@ -288,8 +303,8 @@ class BaseLoader(Closing, Generic[Element]):
 
     def __iter__(self) -> Iterator[Any]:
         """Starts the next epoch, and returns an iterator over its batches. A batch is a tuple of
-        columns in the order of `fields`, or a dict of columns by name. The `batch_transforms` have
-        been applied to it.
+        columns in the order of `fields`, a dict of columns by name, or a nested dict if the dataset
+        has groups of fields. The `batch_transforms` have been applied to it.
 
         If some batches of the current epoch were already returned, the rest of this epoch is
         skipped. After `load_state_dict`, the first iterator resumes at the restored position. After

@@ -63,6 +63,36 @@ def read_options(rows: Iterable[Option], given: Mapping[str, Any]) -> dict[str, 
     }
 
 
+PATTERNED = ("dtype", "layout", "ragged")
+"""The options whose value may also be a dict from patterns of field names to values."""
+
+
+def by_pattern(
+    rows: Iterable[Option], given: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, list[tuple[str, Any]]]]:
+    """Separates the values of the options in PATTERNED that are given as dicts.
+
+    Returns `given`, in which such a dict is replaced with its value for "*", or omitted if it has
+    none; and the other patterns and values of each option in PATTERNED. Errors: those of
+    `Option.read`, and of `text` for a pattern.
+    """
+    plain = dict(given)
+    patterns: dict[str, list[tuple[str, Any]]] = {name: [] for name in PATTERNED}
+    for row in rows:
+        values = given.get(row.name)
+        if row.name not in PATTERNED or not isinstance(values, Mapping):
+            continue
+        del plain[row.name]
+        for pattern, value in values.items():
+            text(f"a pattern of `{row.name}`", pattern)
+            read = row._replace(name=f"{row.name}[{shown(pattern)}]").read(value)
+            if pattern == "*":
+                plain[row.name] = read
+            else:
+                patterns[row.name].append((pattern, read))
+    return plain, patterns
+
+
 def keywords(
     types: type, rows: Iterable[Option], own: Mapping[str, Any]
 ) -> list[inspect.Parameter]:

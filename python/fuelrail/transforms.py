@@ -14,7 +14,7 @@ value of the wrong type.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -28,6 +28,7 @@ from fuelrail.options import (
     real,
     shown,
     suggests_options,
+    text,
     truth,
     typed,
     whole,
@@ -350,24 +351,53 @@ class Normalize(Transform):
     std: Sequence[float]
 
 
-def native_list(transforms: Sequence[Transform] | None) -> list[Native]:
+def native_lists(
+    transforms: Sequence[Transform] | Mapping[str, Sequence[Transform]] | None,
+) -> tuple[list[Native], list[tuple[str, list[Native]]]]:
+    """Converts the option `transforms` to objects of the C++ core. Returns the list of all images,
+    or that of the pattern "*" if `transforms` is a dict; and the other patterns and their lists.
+    Errors: those of `native_list`, and of `text` for a pattern.
+    """
+    if not isinstance(transforms, Mapping):
+        return native_list(transforms), []
+    lists = {
+        text("a pattern of `transforms`", pattern): native_list(
+            given, f"transforms[{shown(pattern)}]"
+        )
+        for pattern, given in transforms.items()
+    }
+    return lists.pop("*", []), list(lists.items())
+
+
+def native_list(transforms: Sequence[Transform] | None, option: str = "transforms") -> list[Native]:
     """Converts transforms to objects of the C++ core. If an item is not a valid transform, the
     error text contains the item's index.
+
+    option: the name of the list in error texts.
     """
     if transforms is None:
         return []
     if isinstance(transforms, (Transform, str)) or not isinstance(transforms, Sequence):
         if _owner(transforms):
-            raise _unknown("`transforms`", transforms)
+            raise _unknown(f"`{option}`", transforms)
         raise ArgumentTypeError(
-            "`transforms` is not a list",
+            f"`{option}` is not a list",
             found=type(transforms).__name__,
             remedy="Pass a single transform as a list: [transform]",
         )
     for place, transform in enumerate(transforms):
         if not isinstance(transform, Transform) or transform._known is None:
-            raise _unknown(f"`transforms[{place}]`", transform)
+            raise _unknown(f"`{option}[{place}]`", transform)
     return [transform.native() for transform in transforms]
+
+
+def copied_lists(
+    transforms: Sequence[Transform] | Mapping[str, Sequence[Transform]] | None,
+) -> list[Transform] | dict[str, list[Transform]]:
+    """Copies the option `transforms`, whose lists the caller may change."""
+    if isinstance(transforms, Mapping):
+        return {pattern: list(given or ()) for pattern, given in transforms.items()}
+    return list(transforms or ())
 
 
 if not TYPE_CHECKING:  # a type checker reports unknown names by itself

@@ -19,6 +19,7 @@ from fuelrail.errors import ArgumentTypeError, warn_user
 from fuelrail.keywords import SampleKeywords
 from fuelrail.loader import LOADER_OPTIONS, OPENED
 from fuelrail.options import (
+    by_pattern,
     described,
     keywords,
     read_options,
@@ -27,7 +28,7 @@ from fuelrail.options import (
     whole,
 )
 from fuelrail.torch.tensors import TensorFramework
-from fuelrail.transforms import native_list
+from fuelrail.transforms import copied_lists, native_lists
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -125,17 +126,16 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         Errors: those of `fuelrail.torch.DataLoader`.
         """
         asked: dict[str, Any] = {**_OWN, **options}
-        self._values = read_options(_OPTIONS, options)
+        plain, self._patterns = by_pattern(_OPTIONS, options)
+        self._values = read_options(_OPTIONS, plain)
         _core.check_loader_options(self._values)
         self._data = open_dataset(data, **{name: asked[name] for name in OPENED})
-        native_list(asked["transforms"])  # checked before it is copied
-        self._transforms = list(asked["transforms"] or ())
+        native_lists(asked["transforms"])  # checked before it is copied
+        self._transforms = copied_lists(asked["transforms"])
         self._tensors = TensorFramework(memory_format)
-        self._values["layout"] = self._tensors.native_layout(self._values["layout"])
-        images = {field.name for field in self._data.schema if field.kind == "image"}
+        self._tensors.set_native_layouts(self._values, self._patterns)
         self._fields = columns_of(fields)
         check_images(self._fields, self._data.schema)
-        self._is_image = [field in images for field in self._fields]
         # In shared memory, so that persistent workers see a new epoch. On the CPU, whatever torch's
         # default device is.
         self._epoch = torch.zeros((), dtype=torch.int64, device="cpu")
@@ -197,7 +197,8 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
             if not self._told[kind]:
                 self._told[kind] = 1
                 warn_user(text)
-        return SampleBatch(self._tensors.columns(taken[0], self._is_image))
+        is_image = [is_image for _, is_image in core.column_names()]
+        return SampleBatch(self._tensors.columns(taken[0], is_image))
 
     def set_epoch(self, epoch: int) -> None:
         """Sets the epoch number, in [0, 2**32). The new number applies to all samples that this
@@ -209,10 +210,10 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         kept = (
             "_data",
             "_values",
+            "_patterns",
             "_transforms",
             "_fields",
             "_tensors",
-            "_is_image",
             "_epoch",
             "_told",
         )
@@ -239,6 +240,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
 
     def _make(self, rows: int) -> _core.Loader:
         self._rows = max(rows, 1)
+        transforms, transforms_of = native_lists(self._transforms)
         values = {
             **self._values,
             "batch_size": self._rows,
@@ -253,7 +255,9 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
             fed="record",
             rank=0,
             world_size=1,
-            transforms=native_list(self._transforms),
+            transforms=transforms,
+            transforms_of=transforms_of,
+            patterns=self._patterns,
             fields=self._fields,
         )
 

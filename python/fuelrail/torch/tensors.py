@@ -50,9 +50,8 @@ class TensorFramework(Framework[torch.Tensor]):
         tensor = from_dlpack(array)
         if not (is_image and self._interleaved):
             return tensor
-        order = (0, 3, 1, 2) if tensor.ndim == 4 else (2, 0, 1)
         # Without `detach`, this is a view, whose base tensor PyTorch would not release at exit.
-        return tensor.permute(order).detach()
+        return tensor.movedim(-1, -3).detach()
 
     def place(self, columns: list[Any]) -> list[Any]:
         if self._copy is not None:
@@ -156,13 +155,13 @@ def require_cuda(option: str) -> None:
 
 def _each_tensor(columns: list[Any], function: Any) -> list[Any]:
     """Returns a copy of `columns` in which `function` was applied to every tensor, including those
-    in nested lists. Bytes objects are unchanged.
+    in nested lists. Bytes objects and strings are unchanged.
     """
     return [
         _each_tensor(column, function)
         if isinstance(column, list)
         else column
-        if isinstance(column, bytes)
+        if isinstance(column, (bytes, str))
         else function(column)
         for column in columns
     ]

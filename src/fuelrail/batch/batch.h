@@ -33,7 +33,8 @@ class Batch {
     return column(index) + row * layout_->columns()[index].row_bytes();
   }
 
-  // [rows, row_shape...]. Requires: as for `column`, and the column is not ragged.
+  // [rows, row_shape...], or the shape of a joined column's array. Requires: as for `column`, and
+  // the column is not ragged, or it is joined and `join` was called.
   std::vector<int64_t> shape(size_t index) const;
 
   // Allocates memory for a row of a ragged column, and stores its address and shape. Returns: the
@@ -45,6 +46,21 @@ class Batch {
     return *reinterpret_cast<const RaggedRow*>(this->row(index, row));
   }
 
+  // A row of a list column: `make_list` allocates memory for its items, then `make_item` memory for
+  // the elements of each item, and stores the item's address and shape. Requires, returns, errors
+  // and threads: as for `make_row`; every item is made before the row is read.
+  void make_list(size_t index, size_t row, size_t items) const;
+  std::byte* make_item(size_t index, size_t row, size_t item, std::span<const int64_t> shape) const;
+  std::span<const RaggedRow> items(size_t index, size_t row) const;
+
+  // Copies the rows of all joined columns into arrays. Requires: all rows were written. Errors:
+  // std::bad_alloc.
+  void join() const;
+  // Requires: the column is joined, and `join` was called.
+  const JoinedRows& joined(size_t index) const {
+    return *reinterpret_cast<const JoinedRows*>(row(index, layout_->rows()));
+  }
+
   // The size of one row's elements in all columns, in bytes. Requires: the row was written.
   size_t row_bytes(size_t row) const;
   size_t bytes() const;  // of the elements of all rows
@@ -52,6 +68,10 @@ class Batch {
   const std::shared_ptr<Slot>& owner() const { return slot_; }
 
  private:
+  std::byte* allocate(DType dtype, std::span<const int64_t> shape) const;
+  JoinedRows padded(size_t index) const;
+  JoinedRows packed(size_t index) const;
+
   std::shared_ptr<const BatchLayout> layout_;
   std::shared_ptr<Slot> slot_;
   size_t rows_;

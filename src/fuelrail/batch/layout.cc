@@ -32,10 +32,10 @@ size_t checked_row_bytes(const ColumnSpec& column) {
          .found = std::to_string(*bad)});
   }
   if (column.ragged()) {
-    if (column.row_shape.size() > RaggedRow::kMaxDimensions) {
+    if (column.row_shape.size() > Extents::kMostDimensions) {
       throw InvalidArgumentError(
           "the batch's ragged column '" + column.name + "' has too many dimensions",
-          {.expected = "at most " + std::to_string(RaggedRow::kMaxDimensions),
+          {.expected = "at most " + std::to_string(Extents::kMostDimensions),
            .found = std::to_string(column.row_shape.size())});
     }
     return sizeof(RaggedRow);
@@ -50,7 +50,7 @@ size_t checked_row_bytes(const ColumnSpec& column) {
 }  // namespace
 
 bool ColumnSpec::ragged() const {
-  return std::find(row_shape.begin(), row_shape.end(), -1) != row_shape.end();
+  return list || std::find(row_shape.begin(), row_shape.end(), -1) != row_shape.end();
 }
 
 size_t ColumnSpec::row_bytes() const {
@@ -72,13 +72,15 @@ BatchLayout::BatchLayout(std::vector<ColumnSpec> columns, size_t rows)
       }
     }
     const size_t row = checked_row_bytes(column);
-    const size_t bytes = checked_product(row, rows_, column);
+    size_t bytes = checked_product(row, rows_, column);
+    if (column.joined()) bytes += sizeof(JoinedRows);  // after the rows
     if (bytes > kMaxBytes - total_bytes_) too_large(column);
     offsets_.push_back(total_bytes_);
     total_bytes_ += bytes;
     total_bytes_ += (kColumnAlignment - total_bytes_ % kColumnAlignment) % kColumnAlignment;
     row_bytes_ += row;
     ragged_ = ragged_ || column.ragged();
+    joined_ = joined_ || column.joined();
   }
 }
 

@@ -93,11 +93,27 @@ TEST(BatchLayout, ragged_column_holds_where_its_rows_lie) {
   EXPECT_FALSE(BatchLayout({image()}, 1).ragged());
 }
 
-TEST(BatchLayout, ragged_column_of_four_dimensions_is_refused) {
+TEST(BatchLayout, ragged_column_of_nine_dimensions_is_refused) {
+  const std::vector<int64_t> eight(8, -1);
+  EXPECT_TRUE(BatchLayout({{"x", DType::kUint8, eight}}, 1).ragged());
   EXPECT_THAT(refusal_of<InvalidArgumentError>([] {
-                BatchLayout({{"x", DType::kUint8, {1, 2, 3, -1}}}, 1);
+                BatchLayout({{"x", DType::kUint8, {1, 2, 3, 4, 5, 6, 7, 8, -1}}}, 1);
               }),
-              HasSubstr("at most 3, found 4"));
+              HasSubstr("at most 8, found 9"));
+}
+
+TEST(BatchLayout, only_ragged_columns_are_joined) {
+  const auto column = [](std::vector<int64_t> row_shape, Ragged as) {
+    return ColumnSpec{
+        .name = "x", .dtype = DType::kFloat32, .row_shape = std::move(row_shape), .as = as};
+  };
+  EXPECT_FALSE(BatchLayout({column({4}, Ragged::kPad)}, 3).joined());
+  EXPECT_FALSE(BatchLayout({column({-1, 4}, Ragged::kList)}, 3).joined());
+  const BatchLayout list({column({-1, 4}, Ragged::kList)}, 3);
+  const BatchLayout packed({column({-1, 4}, Ragged::kPacked)}, 3);
+  EXPECT_TRUE(packed.joined());
+  EXPECT_GE(packed.total_bytes(), 3 * sizeof(RaggedRow) + sizeof(JoinedRows));
+  EXPECT_EQ(packed.row_bytes(), list.row_bytes());
 }
 
 TEST(BatchLayout, more_bytes_than_size_t_holds_are_refused) {

@@ -272,7 +272,10 @@ Pipeline::Handout Pipeline::hand_out() {
   }
   if (job->bad_row != BatchJob::kNone) handout.bad = job->rows[job->bad_row].entry;
   recycle(std::move(job));
-  if (!handout.error && !handout.batch) handout.batch.emplace(layout_, shared_.slots->take(), 0);
+  if (!handout.error && !handout.batch) {
+    handout.batch.emplace(layout_, shared_.slots->take(), 0);
+    handout.batch->join();
+  }
   return handout;
 }
 

@@ -185,6 +185,7 @@ class Pipeline {
   size_t group_size() const FUELRAIL_REQUIRES(mutex_);
   bool have_slot(BatchJob& job) FUELRAIL_REQUIRES(mutex_);
   void hand_in(Group& group) FUELRAIL_REQUIRES(mutex_);
+  void join_rows(BatchJob& job) FUELRAIL_REQUIRES(mutex_);
   void drop_row(Row& row, std::exception_ptr error) FUELRAIL_REQUIRES(mutex_);
   void finish_row(Row& row, std::exception_ptr error) FUELRAIL_REQUIRES(mutex_);
   bool skip(Row& row, const std::exception_ptr& error) FUELRAIL_REQUIRES(mutex_);

@@ -136,16 +136,35 @@ bool Pipeline::have_slot(BatchJob& job) {
 }
 
 void Pipeline::hand_in(Group& group) {
-  --shared_.running;
   shared_.depth.processed();
   for (size_t i = 0; i < group.rows.size(); ++i) {
     Task& task = group.tasks[i];
     shared_.tolerated += task.tolerated;
-    if (!task.error) shared_.process_clock.moved(task.batch->row_bytes(task.row));
+    if (!task.error) {
+      shared_.process_clock.moved(task.batch->row_bytes(task.row));
+      join_rows(*group.rows[i]->job);
+    }
     finish_row(*group.rows[i], std::move(task.error));
   }
+  --shared_.running;
   group.rows.clear();
   group.tasks.clear();
+}
+
+// Before the last row of a batch is finished, joins the batch's rows without the lock. The batch
+// cannot be returned or discarded meanwhile, because the row is not done and its group is running.
+void Pipeline::join_rows(BatchJob& job) {
+  if (!layout_->joined() || job.error || job.done + 1 < job.rows.size()) return;
+  std::exception_ptr error;
+  {
+    const Pause pause(*this);
+    try {
+      job.batch->join();
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  if (error && !job.error) job.error = std::move(error);
 }
 
 // Finishes a row that no worker took.

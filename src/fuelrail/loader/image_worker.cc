@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -63,6 +64,10 @@ class LossWarnings {
   std::atomic<bool> told_of_alpha_ = false;
 };
 
+void copy_bytes(Bytes from, std::byte* to) {
+  if (!from.empty()) std::memcpy(to, from.data(), from.size());
+}
+
 // The data that the workers of one loader share.
 struct ImageWork {
   std::shared_ptr<const Container> container;
@@ -112,7 +117,14 @@ class ImageWorker final : public Worker {
   }
 
   void write(Task& task, const BytesCopy& source, size_t column) {
-    write_bytes(task, sample_.fields[source.field].bytes, column);
+    const FieldValue& value = sample_.fields[source.field];
+    if (!source.list) return write_bytes(task, value.bytes, column);
+    task.batch->make_list(column, task.row, value.items.size());
+    for (size_t item = 0; item < value.items.size(); ++item) {
+      const Bytes bytes = value.items[item];
+      const int64_t shape[] = {static_cast<int64_t>(bytes.size())};
+      copy_bytes(bytes, task.batch->make_item(column, task.row, item, shape));
+    }
   }
 
   void write(Task& task, const EncodedCopy& source, size_t column) {
@@ -122,8 +134,7 @@ class ImageWorker final : public Worker {
 
   void write_bytes(Task& task, Bytes bytes, size_t column) {
     const int64_t shape[] = {static_cast<int64_t>(bytes.size())};
-    std::byte* const to = task.batch->make_row(column, task.row, shape);
-    if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+    copy_bytes(bytes, task.batch->make_row(column, task.row, shape));
   }
 
   void write(Task& task, const TensorCopy& source, size_t column) {
@@ -140,13 +151,25 @@ class ImageWorker final : public Worker {
     }
     std::byte* const to = spec.ragged() ? task.batch->make_row(column, task.row, value.shape)
                                         : task.batch->row(column, task.row);
-    if (bytes > 0) std::memcpy(to, value.bytes.data(), bytes);
+    copy_bytes(value.bytes, to);
+  }
+
+  void write(Task& task, const ImageSize& source, size_t column) {
+    ImageInfo info = probe(sample_.fields[source.field], source.max_pixels);
+    if (source.orientation == Orientation::kIgnore) info.orientation = 1;
+    const Size size = info.oriented();
+    const int64_t values[] = {size.height, size.width};
+    std::memcpy(task.batch->row(column, task.row), values, sizeof values);
   }
 
   // Adds a remedy to the error of an image that cannot be decoded, unless the decoder gave one.
   void write(Task& task, const ImageProgram& program, size_t column) {
     try {
-      write_image(task, program, column);
+      if (program.list) return write_images(task, program, column);
+      write_image(task, program, sample_.fields[program.field], [&](Size size) {
+        if (program.fixed) return task.batch->row(column, task.row);
+        return task.batch->make_row(column, task.row, shape_of(program, size));
+      });
     } catch (Error& error) {
       if (work_->on_error == OnError::kRaise) {
         error.add({.remedy = "Find all such images with 'fuelrail verify --decode', or skip them "
@@ -156,9 +179,32 @@ class ImageWorker final : public Worker {
     }
   }
 
-  // Encoded image -> plan -> decoding of the needed pixels -> transforms -> the row.
-  void write_image(Task& task, const ImageProgram& program, size_t column) {
-    const EncodedImage& encoded = sample_.fields[program.field];
+  // A list of images: one array if the transforms fix the size, else an array for each image.
+  void write_images(Task& task, const ImageProgram& program, size_t column) {
+    const std::vector<Bytes>& items = sample_.fields[program.field].items;
+    std::byte* to = nullptr;
+    size_t image_bytes = 0;
+    if (program.fixed) {
+      const auto [a, b, c] = shape_of(program, *program.fixed);
+      to = task.batch->make_row(column, task.row,
+                                std::array{static_cast<int64_t>(items.size()), a, b, c});
+      image_bytes = static_cast<size_t>(a * b * c) * size_in_bytes(program.dtype);
+    } else {
+      task.batch->make_list(column, task.row, items.size());
+    }
+    for (size_t item = 0; item < items.size(); ++item) {
+      write_image(task, program, {items[item]}, [&](Size size) {
+        if (program.fixed) return to + item * image_bytes;
+        return task.batch->make_item(column, task.row, item, shape_of(program, size));
+      });
+    }
+  }
+
+  // Encoded image -> plan -> decoding of the needed pixels -> transforms -> the memory that
+  // `memory(size)` returns for an image of this size.
+  template <typename Memory>
+  void write_image(Task& task, const ImageProgram& program, const EncodedImage& encoded,
+                   Memory memory) {
     ImageInfo info = probe(encoded, program.max_pixels);
     work_->losses.look_at(info, *work_->container, task.entry.record);
     if (program.orientation == Orientation::kIgnore) info.orientation = 1;
@@ -171,20 +217,14 @@ class ImageWorker final : public Worker {
         {.encoded = encoded, .info = info, .box = input_box, .eighths = eighths, .stop = task.stop},
         task.tolerated);
     const ConstImageView made = runner_.run(plan_, input, input_box);
-    program.writer.write(made, plan_.flip_horizontal, plan_.flip_vertical,
-                         image_row(task, program, column, made.size()));
+    program.writer.write(made, plan_.flip_horizontal, plan_.flip_vertical, memory(made.size()));
   }
 
-  // The memory of the row for an image of this size.
-  static std::byte* image_row(const Task& task, const ImageProgram& program, size_t column,
-                              Size size) {
-    if (!task.batch->layout().columns()[column].ragged()) return task.batch->row(column, task.row);
+  static std::array<int64_t, 3> shape_of(const ImageProgram& program, Size size) {
     if (program.layout == ImageLayout::kNchw) {
-      return task.batch->make_row(column, task.row,
-                                  std::array{PixelBuffer::kChannels, size.height, size.width});
+      return {PixelBuffer::kChannels, size.height, size.width};
     }
-    return task.batch->make_row(column, task.row,
-                                std::array{size.height, size.width, PixelBuffer::kChannels});
+    return {size.height, size.width, PixelBuffer::kChannels};
   }
 
   // Returns the eighths to decode at, and adapts the plan to them. Images turned by EXIF are

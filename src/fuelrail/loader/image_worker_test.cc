@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 
 #include "fuelrail/base/error.h"
@@ -345,6 +346,117 @@ TEST(ImageWorker, each_image_field_of_a_sample_draws_its_own_random_numbers) {
   }
 }
 
+TEST(ImageWorker, each_image_field_may_have_a_list_of_transforms_of_its_own) {
+  const std::vector<std::byte> jpeg = make_jpeg(48, 64, 1);
+  const std::string image(as_text(jpeg));
+  const auto container = std::make_shared<MemoryContainer>(
+      "memory://worker/lists", images_named({"cameras.0.image", "cameras.1.image"}),
+      std::vector<MemoryContainer::Record>(2, {.fields = {image, image}}));
+  ImageOptions options = training_options();
+  const Transforms resize{Resize{.size = kOut}};
+  options.transforms_of = {{"*.1.*", resize}};
+  options.fields = {"cameras", "cameras.1.image.size"};
+  Rows rows(container, options, 2);
+  image_work(container, options).make_worker()->process(rows.tasks());
+  for (size_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(rows.tasks()[i].error, nullptr) << message_of(rows.tasks()[i].error);
+    const Philox random(0, 3, 10 + i);
+    EXPECT_EQ(rows.image(i, 0), expected_image(jpeg, options.transforms, random, 0));
+    EXPECT_EQ(rows.image(i, 1), expected_image(jpeg, resize, random, 1));
+    EXPECT_EQ((rows.value<std::array<int64_t, 2>>("cameras.1.image.size", i)),
+              (std::array<int64_t, 2>{48, 64}));
+  }
+}
+
+// Two records of a clip, texts and bytes: one of three items and an empty one.
+std::shared_ptr<MemoryContainer> clips(const std::vector<std::vector<std::byte>>& frames) {
+  FieldSpec clip = image_field("clip");
+  clip.flags = kListField;
+  std::vector<std::string> images;
+  for (const auto& frame : frames) images.emplace_back(as_text(frame));
+  return std::make_shared<MemoryContainer>(
+      "memory://worker/clips",
+      Schema{{clip,
+              {.name = "captions", .kind = FieldKind::kText, .flags = kListField},
+              {.name = "title", .kind = FieldKind::kText}}},
+      std::vector<MemoryContainer::Record>{
+          {.fields = {list_bytes(images), list_bytes({"a", "", "three"}), "one"}},
+          {.fields = {"", "", ""}}});
+}
+
+TEST(ImageWorker, images_of_a_list_share_their_random_numbers) {
+  const std::vector<std::vector<std::byte>> frames{make_jpeg(48, 64, 1), make_jpeg(48, 64, 2),
+                                                   make_jpeg(40, 30, 3)};
+  const auto container = clips(frames);
+  ImageOptions options = training_options();
+  options.fields = {"clip"};
+  Rows rows(container, options, 2);
+  image_work(container, options).make_worker()->process(rows.tasks());
+  for (const Task& task : rows.tasks()) ASSERT_EQ(task.error, nullptr) << message_of(task.error);
+  const RaggedRow& clip = rows.batch().ragged_row(0, 0);
+  EXPECT_THAT(clip.shape, ElementsAre(3, 16, 16, 3));
+  for (size_t i = 0; i < 3; ++i) {
+    const auto* const pixels = reinterpret_cast<const uint8_t*>(clip.data) + i * 16 * 16 * 3;
+    EXPECT_EQ(std::vector<uint8_t>(pixels, pixels + 16 * 16 * 3),
+              expected_image(frames[i], options.transforms, Philox(0, 3, 10)))
+        << i;
+  }
+  EXPECT_THAT(rows.batch().ragged_row(0, 1).shape, ElementsAre(0, 16, 16, 3));
+}
+
+TEST(ImageWorker, lists_of_images_without_a_fixed_size_and_of_texts_are_lists_of_items) {
+  const std::vector<std::vector<std::byte>> frames{make_jpeg(48, 64, 1), make_jpeg(40, 30, 3)};
+  const auto container = clips(frames);
+  ImageOptions options = training_options();
+  options.transforms = {};
+  options.fields = {"clip", "captions", "title"};
+  Rows rows(container, options, 2);
+  image_work(container, options).make_worker()->process(rows.tasks());
+  for (const Task& task : rows.tasks()) ASSERT_EQ(task.error, nullptr) << message_of(task.error);
+  const Batch& batch = rows.batch();
+  ASSERT_EQ(batch.items(0, 0).size(), 2u);
+  EXPECT_THAT(batch.items(0, 0)[0].shape, ElementsAre(48, 64, 3));
+  EXPECT_THAT(batch.items(0, 0)[1].shape, ElementsAre(40, 30, 3));
+  ASSERT_EQ(batch.items(1, 0).size(), 3u);
+  EXPECT_THAT(batch.items(1, 0)[1].shape, ElementsAre(0));
+  EXPECT_EQ(std::memcmp(batch.items(1, 0)[2].data, "three", 5), 0);
+  EXPECT_TRUE(batch.items(0, 1).empty());
+  EXPECT_TRUE(batch.items(1, 1).empty());
+  EXPECT_EQ(std::memcmp(batch.ragged_row(2, 0).data, "one", 3), 0);
+  EXPECT_THAT(batch.ragged_row(2, 1).shape, ElementsAre(0));
+}
+
+TEST(ImageWorker, tensors_of_any_type_and_eight_dimensions_are_rows) {
+  const std::vector<int64_t> shape{-1, 1, 2, 1, -1, 1, 1, 1};
+  const auto container = std::make_shared<MemoryContainer>(
+      "memory://worker/tensors",
+      Schema{{{.name = "x", .kind = FieldKind::kTensor, .dtype = DType::kInt16, .shape = shape}}},
+      std::vector<MemoryContainer::Record>{
+          {.fields = {shaped_bytes({1, 2}, numbers_bytes<int16_t>({1, 2, 3, 4}))}},
+          {.fields = {shaped_bytes({0, 5}, "")}}});
+  ImageOptions options;
+  options.fields = {"x"};
+  Rows rows(container, options, 2);
+  image_work(container, options).make_worker()->process(rows.tasks());
+  for (const Task& task : rows.tasks()) ASSERT_EQ(task.error, nullptr) << message_of(task.error);
+  const RaggedRow& row = rows.batch().ragged_row(0, 0);
+  EXPECT_THAT(row.shape, ElementsAre(1, 1, 2, 1, 2, 1, 1, 1));
+  EXPECT_EQ(std::memcmp(row.data, numbers_bytes<int16_t>({1, 2, 3, 4}).data(), 8), 0);
+  EXPECT_THAT(rows.batch().ragged_row(0, 1).shape, ElementsAre(0, 1, 2, 1, 5, 1, 1, 1));
+}
+
+TEST(FieldPrograms, an_image_field_that_refers_to_another_is_no_leader) {
+  Schema schema = images_named({"image", "depth", "right"});
+  schema.fields[1].role = Role::kMap;
+  schema.fields[1].of = 0;
+  ImageOptions options = training_options();
+  options.fields = {"right"};
+  EXPECT_EQ(std::get<ImageProgram>(field_programs(schema, options)[0].source).leader, 1u);
+  options.fields = {"depth"};
+  EXPECT_THAT(testing::refusal_of<UnsupportedError>([&] { field_programs(schema, options); }),
+              HasSubstr("found 'depth' (map: image)"));
+}
+
 TEST(FieldPrograms, a_sample_has_127_image_fields_at_most) {
   std::vector<std::string> names;
   for (int i = 0; i < 128; ++i) names.push_back("camera" + std::to_string(i));
@@ -412,6 +524,43 @@ TEST(ImageWorker, a_missing_codec_ends_a_run_that_skips_bad_records) {
 
 // The contract of every worker.
 struct ImageWorkers {
+  // Of images, texts and tensors.
+  static WorkerCase lists() {
+    FieldSpec frames = image_field("clip.frames");
+    frames.flags = kListField;
+    const Schema schema{{frames,
+                         {.name = "clip.captions", .kind = FieldKind::kText, .flags = kListField},
+                         {.name = "clip.points",
+                          .kind = FieldKind::kTensor,
+                          .dtype = DType::kFloat64,
+                          .shape = {-1, 2}}}};
+    std::vector<MemoryContainer::Record> records;
+    for (const size_t count : {2, 0, 1, 1}) {
+      std::vector<std::string> images;
+      for (size_t i = 0; i < count; ++i) {
+        const auto height = static_cast<int64_t>(30 + 10 * i);
+        images.emplace_back(as_text(make_jpeg(height, 40, i)));
+      }
+      if (records.size() == 3) images[0] = "no image";
+      const std::vector<std::string> texts(count, std::string(count, 'x'));
+      records.push_back({.fields = {list_bytes(images), list_bytes(texts),
+                                    std::string(count * 16, static_cast<char>(count))}});
+    }
+    const auto container =
+        std::make_shared<MemoryContainer>("memory://worker/list_rows", schema, records);
+    ImageOptions options;
+    options.transforms = {RandomCrop{.size = {20, 20}}};
+    options.fields = {"clip"};
+    options.ragged = Ragged::kPad;
+    options.ragged_of = {{"*.points", Ragged::kPacked}};
+    return {.name = "lists",
+            .container = container,
+            .columns = image_work(container, options).columns,
+            .make = image_work(container, options).make_worker,
+            .good = {0, 1, 2},
+            .bad = {3}};
+  }
+
   static std::vector<WorkerCase> cases() {
     const auto set = make_image_set("memory://worker/conformance.rec", 6, /*broken=*/4);
     ImageOptions ragged = training_options();
@@ -429,6 +578,7 @@ struct ImageWorkers {
                        .good = {0, 1, 2, 3, 5},
                        .bad = {4}});
     }
+    cases.push_back(lists());
     return cases;
   }
 };

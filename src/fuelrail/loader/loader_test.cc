@@ -10,6 +10,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/image_set.h"
 #include "fuelrail/testing/loader_job.h"
+#include "fuelrail/testing/memory_container.h"
 
 namespace fuelrail {
 namespace {
@@ -357,6 +358,87 @@ TEST_F(LoaderTest, images_of_no_common_size_are_rows_in_memory_that_is_used_agai
     EXPECT_THAT(seen, SizeIs(kRecords));
   }
   EXPECT_EQ(loader.stats().consumer.bytes, delivered);
+}
+
+// Records with 0 to 4 points each; record i has the points (i, 0), (i, 1), ...
+std::shared_ptr<const Container> points(size_t records) {
+  std::vector<MemoryContainer::Record> made;
+  for (size_t i = 0; i < records; ++i) {
+    std::string row;
+    for (size_t k = 0; k < i * 7 % 5; ++k) {
+      row += numbers_bytes({static_cast<double>(i), static_cast<double>(k)});
+    }
+    made.push_back({.fields = {row}, .id = i});
+  }
+  return std::make_shared<MemoryContainer>("memory://loader/points",
+                                           Schema{{{.name = "points",
+                                                    .kind = FieldKind::kTensor,
+                                                    .dtype = DType::kFloat64,
+                                                    .shape = {-1, 2}}}},
+                                           made);
+}
+
+std::vector<double> numbers_of(const Batch& batch) {
+  size_t count = 1;
+  for (const int64_t extent : batch.shape(0)) count *= static_cast<size_t>(extent);
+  std::vector<double> numbers(count);
+  if (count > 0) std::memcpy(numbers.data(), batch.joined(0).data, count * sizeof(double));
+  return numbers;
+}
+
+TEST(JoinedColumns, are_whole_and_the_same_for_any_number_of_threads) {
+  for (const Ragged form : {Ragged::kPad, Ragged::kPacked}) {
+    std::vector<std::vector<double>> first;
+    for (const int threads : {1, 4}) {
+      LoaderJob options = some_options();
+      options.images = {.ragged = form, .fields = {"points", "id"}};
+      options.engine.threads = threads;
+      Loader loader = options.loader(points(23));
+      std::vector<Batch> kept;  // so that no memory is used again
+      std::vector<std::vector<double>> batches;
+      for (int epoch = 0; epoch < 2; ++epoch) {
+        while (auto batch = loader.next()) kept.push_back(*batch);
+      }
+      for (const Batch& batch : kept) batches.push_back(numbers_of(batch));
+      if (threads == 1) first = batches;
+      EXPECT_EQ(batches, first);
+    }
+    EXPECT_THAT(first, SizeIs(12));
+  }
+}
+
+TEST(JoinedColumns, rows_are_those_of_the_samples) {
+  LoaderJob options = some_options();
+  options.images = {.ragged = Ragged::kPacked, .fields = {"points", "id"}};
+  Loader loader = options.loader(points(23));
+  while (auto batch = loader.next()) {
+    const std::vector<double> numbers = numbers_of(*batch);
+    const int64_t* const offsets = batch->joined(0).index;
+    EXPECT_EQ(offsets[0], 0);
+    for (size_t row = 0; row < batch->rows(); ++row) {
+      int64_t id = 0;
+      std::memcpy(&id, batch->row(1, row), sizeof id);
+      ASSERT_EQ(offsets[row + 1] - offsets[row], id * 7 % 5);
+      for (int64_t k = offsets[row]; k < offsets[row + 1]; ++k) {
+        EXPECT_EQ(numbers[static_cast<size_t>(k) * 2], static_cast<double>(id));
+        EXPECT_EQ(numbers[static_cast<size_t>(k) * 2 + 1], static_cast<double>(k - offsets[row]));
+      }
+    }
+  }
+}
+
+TEST(JoinedColumns, a_batch_without_rows_has_an_empty_array) {
+  for (const Ragged form : {Ragged::kPad, Ragged::kPacked}) {
+    LoaderJob options = some_options();
+    options.images = {.ragged = form, .fields = {"points"}};
+    options.order = {.batch_size = 4, .shard = {.rank = 1, .world_size = 2}};
+    Loader loader = options.loader(points(1));
+    const auto batch = loader.next();
+    ASSERT_TRUE(batch.has_value());
+    EXPECT_EQ(batch->rows(), 0U);
+    EXPECT_THAT(numbers_of(*batch), SizeIs(0));
+    EXPECT_EQ(batch->shape(0).back(), 2);
+  }
 }
 
 // Writes the number of bytes of each record's image.

@@ -39,14 +39,17 @@ const OptionTable<ImageOptions>& ImageOptions::table() {
                   {{"float32", DType::kFloat32},
                    {"float16", DType::kFloat16},
                    {"bfloat16", DType::kBfloat16},
-                   {"uint8", DType::kUint8}},
+                   {"uint8", DType::kUint8},
+                   {"int64", DType::kInt64}},
                   "element type of the images: \"float32\", \"float16\", \"bfloat16\" (only "
                   "for DLPack and PyTorch; NumPy has no bfloat16) or \"uint8\". Without the "
-                  "transform Normalize, floats are in [0, 1].")
+                  "transform Normalize, floats are in [0, 1]. \"int64\" is only for masks. A dict "
+                  "gives a type to each pattern of field names, as in `ragged`.")
           .choice("layout", &ImageOptions::layout,
                   {{"NCHW", ImageLayout::kNchw}, {"NHWC", ImageLayout::kNhwc}},
                   "order of the images' dimensions, \"NCHW\" or \"NHWC\". The channels are red, "
-                  "green, blue.")
+                  "green, blue. A dict gives an order to each pattern of field names, as in "
+                  "`ragged`.")
           .choice(
               "orientation", &ImageOptions::orientation,
               {{"apply", Orientation::kApply}, {"ignore", Orientation::kIgnore}},
@@ -60,7 +63,21 @@ const OptionTable<ImageOptions>& ImageOptions::table() {
               "max_pixels", &ImageOptions::max_pixels, 1, INT64_MAX,
               "the largest allowed number of pixels in an image. If the header of an image "
               "declares more pixels, an error is raised before memory is allocated for the image. "
-              "docs/limits.md lists all limits.");
+              "docs/limits.md lists all limits.")
+          .choice(
+              "ragged", &ImageOptions::ragged,
+              {{"list", Ragged::kList}, {"pad", Ragged::kPad}, {"packed", Ragged::kPacked}},
+              "the form of a column of numbers or images whose rows differ in size. \"list\": "
+              "a list with one array for each row. \"pad\": one array, in which zeros fill up "
+              "each row to the largest row of the batch; the column `<name>.length`, int64 of "
+              "shape (batch, dimensions that differ), has the sizes of the rows. \"packed\": "
+              "one array of the rows joined along their first dimension; the column "
+              "`<name>.offsets`, int64 of shape (batch + 1,), has the place where each row "
+              "begins and the end of the last row. A column whose rows differ in another "
+              "dimension than the first stays a list. A dict gives a form to each pattern of "
+              "field names: {\"*.boxes\": \"packed\", \"*\": \"list\"}. In a pattern, \"*\" "
+              "stands for any characters; the pattern \"*\" is for fields that no other pattern "
+              "matches.");
   return table;
 }
 

@@ -6,10 +6,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "fuelrail/base/option.h"
+#include "fuelrail/batch/layout.h"
 #include "fuelrail/decode/probe.h"
 #include "fuelrail/engine/engine.h"
 #include "fuelrail/engine/error_policy.h"
@@ -49,21 +51,40 @@ struct LoaderOptions {
 
 enum class Orientation : uint8_t { kApply, kIgnore };
 
+// Values for the fields whose names match a pattern, in which `*` stands for any characters, dots
+// too: {{"cameras.*.image", value}}. At most one pattern may match a field.
+template <typename Value>
+using ByPattern = std::vector<std::pair<std::string, Value>>;
+
 // How a loader turns a record into images and other columns. All of these options change results.
 struct ImageOptions {
-  Transforms transforms{};        // must be empty for a dataset without images
-  DType dtype = DType::kFloat32;  // of the image columns
-  ImageLayout layout = ImageLayout::kNchw;
+  // Of the images that no pattern in `transforms_of` matches. Must be empty for a dataset without
+  // images. A list of images in one field has one draw of random numbers for all items.
+  Transforms transforms{};
+  DType dtype = DType::kFloat32;            // of the images that no pattern in `dtype_of` matches
+  ImageLayout layout = ImageLayout::kNchw;  // likewise
   Orientation orientation = Orientation::kApply;
   // Decode a JPEG at 1/8, 1/4 or 1/2 of its size if the first resampling shrinks it at least that
   // much. This is faster, but the pixels differ from those of the full decode.
   bool scaled_decode = false;
   int64_t max_pixels = kDefaultMaxPixels;
-  // Names of the loader's own fields (encoded: the encoded bytes of the field `image`; id, index,
-  // position, valid, substituted) and of the dataset's fields (images, tensors, bytes).
+  // How columns of numbers are delivered if rows differ in size, except those of fields that a
+  // pattern in `ragged_of` matches. A column whose rows differ in other dimensions than the first
+  // cannot be packed and stays a list.
+  Ragged ragged = Ragged::kList;
+  // The columns: names of the loader's own fields (encoded: the encoded bytes of the field `image`;
+  // id, index, position, valid, substituted) and of the dataset's fields, groups of these
+  // ("cameras"), patterns ("cameras.*.image"), and "image.size" for the height and width of an
+  // image field before the transforms.
   std::vector<std::string> fields{"image", "label"};
 
-  static const OptionTable<ImageOptions>& table();  // all but `transforms` and `fields`
+  ByPattern<Transforms> transforms_of{};
+  ByPattern<DType> dtype_of{};
+  ByPattern<ImageLayout> layout_of{};
+  ByPattern<Ragged> ragged_of{};
+
+  // All but `transforms`, `fields` and the values by pattern.
+  static const OptionTable<ImageOptions>& table();
 };
 
 }  // namespace fuelrail

@@ -1,7 +1,9 @@
 // A container with records that a test defines: any schema, any bytes.
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,7 +18,8 @@
 namespace fuelrail {
 
 // A framed record is the length (u64, little-endian) and the bytes of each field, in the schema's
-// order.
+// order. The bytes of a list are those that `list_bytes` returns. A tensor whose shape has one -1
+// is only its elements; one with several -1 is what `shaped_bytes` returns.
 class MemoryContainer final : public Container {
  public:
   struct Record {
@@ -56,8 +59,11 @@ class MemoryContainer final : public Container {
                              {.path = at.path, .record = i, .offset = at.offset});
       }
       field = {framed.subspan(8, length)};
-      if (spec.shape == std::vector<int64_t>{-1}) {
-        field.shape.push_back(static_cast<int64_t>(length / size_in_bytes(spec.dtype)));
+      if (spec.has(kListField)) {
+        field.items = items_of(field.bytes);
+        field.bytes = {};
+      } else {
+        set_shape(spec, field);
       }
       framed = framed.subspan(8 + length);
     }
@@ -75,6 +81,35 @@ class MemoryContainer final : public Container {
  private:
   Fingerprint make_fingerprint(const std::function<bool()>&) const override {
     return builder_.result();
+  }
+
+  // Requires: the bytes are those of `list_bytes`.
+  static std::vector<Bytes> items_of(Bytes bytes) {
+    std::vector<Bytes> items;
+    while (!bytes.empty()) {
+      const auto length = load_le<uint64_t>(bytes.data());
+      items.push_back(bytes.subspan(8, length));
+      bytes = bytes.subspan(8 + length);
+    }
+    return items;
+  }
+
+  static void set_shape(const FieldSpec& spec, FieldValue& field) {
+    const auto differing = std::count(spec.shape.begin(), spec.shape.end(), -1);
+    if (differing == 0) return;
+    field.shape = spec.shape;
+    size_t known = size_in_bytes(spec.dtype);
+    for (const int64_t extent : spec.shape)
+      known *= static_cast<size_t>(std::max<int64_t>(extent, 1));
+    for (int64_t& extent : field.shape) {
+      if (extent >= 0) continue;
+      if (differing == 1) {
+        extent = static_cast<int64_t>(field.bytes.size() / known);
+      } else {
+        extent = load_le<int64_t>(field.bytes.data());
+        field.bytes = field.bytes.subspan(8);
+      }
+    }
   }
 
   static void append(const std::string& field, std::vector<std::byte>& bytes) {
@@ -105,6 +140,27 @@ template <typename T>
 std::string scalar_bytes(T value) {
   std::string bytes(sizeof(T), '\0');
   store_le(std::as_writable_bytes(std::span(bytes)).data(), value);
+  return bytes;
+}
+
+// The bytes of a row of numbers in a tensor field.
+template <typename T>
+std::string numbers_bytes(std::initializer_list<T> values) {
+  std::string bytes;
+  for (const T value : values) bytes += scalar_bytes(value);
+  return bytes;
+}
+
+// The bytes of a tensor whose shape has several -1, which stand for `extents`.
+inline std::string shaped_bytes(std::initializer_list<int64_t> extents,
+                                const std::string& elements) {
+  return numbers_bytes(extents) + elements;
+}
+
+// The bytes of a list.
+inline std::string list_bytes(const std::vector<std::string>& items) {
+  std::string bytes;
+  for (const std::string& item : items) bytes += scalar_bytes(uint64_t{item.size()}) + item;
   return bytes;
 }
 

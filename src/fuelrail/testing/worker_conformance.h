@@ -85,13 +85,16 @@ class WorkerConformance : public ::testing::Test {
         bytes.insert(bytes.end(), begin, begin + column.row_bytes());
         continue;
       }
-      const RaggedRow& made = batch.ragged_row(i, row);
-      size_t size = size_in_bytes(column.dtype);
-      for (size_t d = 0; d < column.row_shape.size(); ++d) {
-        bytes.push_back(static_cast<std::byte>(made.shape[d]));
-        size *= static_cast<size_t>(made.shape[d]);
+      const std::span<const RaggedRow> parts =
+          column.list ? batch.items(i, row) : std::span(&batch.ragged_row(i, row), 1);
+      for (const RaggedRow& made : parts) {
+        size_t size = size_in_bytes(column.dtype);
+        for (const int64_t extent : made.shape) {
+          bytes.push_back(static_cast<std::byte>(extent));
+          size *= static_cast<size_t>(extent);
+        }
+        bytes.insert(bytes.end(), made.data, made.data + size);
       }
-      bytes.insert(bytes.end(), made.data, made.data + size);
     }
     return bytes;
   }

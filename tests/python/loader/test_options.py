@@ -17,6 +17,7 @@ import torch
 import fuelrail as fr
 from fuelrail import transforms as T
 from fuelrail.mxnet import im2rec
+from fuelrail.options import PATTERNED
 from loading import CROP, tiny
 
 OPTIONS = [
@@ -216,6 +217,8 @@ def test_signature_and_help_show_the_cores_options(kind: str) -> None:
         if name != "dtype":  # dtype may also be NumPy's
             literal = f"Literal{value_kind.split()[2:]}"
             written = ANNOTATIONS.get(value_kind, literal)
+            if name in PATTERNED:
+                written = f"Union[{written}, collections.abc.Mapping[str, {written}]]"
             shown = inspect.formatannotation(parameters[name].annotation)
             assert shown.strip("'") == written, name
         assert f"{name}: {meaning}" in text, name

@@ -222,6 +222,14 @@ def test_copies_are_made_on_the_side_stream_which_the_current_one_waits_for(cuda
     assert cuda.calls.count("a stream of cuda:1") == 1
 
 
+def test_text_is_not_copied_and_lists_of_lists_are(cuda: FakeCuda) -> None:
+    frame = torch.zeros(3, 4, 4)
+    copied = SideStreamCopy(torch.device("cuda", 1))([["one", ""], [["a"], []], [[frame], []]])
+    assert copied[:2] == [["one", ""], [["a"], []]]
+    assert copied[2][0][0].tensor is frame
+    assert copied[2][1] == []
+
+
 def test_the_current_device_is_that_of_the_loaders_making(
     record_file: pathlib.Path, cuda: FakeCuda
 ) -> None:
