@@ -558,6 +558,13 @@ def progress_line(verb: str, things: str, done: int, total: int, seconds: float)
 
 def pack(sources: Sequence[tuple[str, str]], output: str, options: dict[str, Any], progress: Callable[[int, int, int, float], object] | None, failed: Callable[[str, str], object] | None, warnings: list[str]) -> dict[str, Any]: ...
 
+def image_format(data: Any) -> str | None:
+    """
+    Returns the name of the image format whose signature the bytes begin with, or None.
+    """
+
+def pack_samples(fields: list[tuple[str, str, str | None, tuple[int, ...], str, int | None, int | None, int, int]], classes: Sequence[tuple[str, list[str]]], encoders: Sequence[tuple[str, int] | None], read: object, size: int | None, contents: str, output: str, options: dict[str, Any], strict: bool, progress: Callable[[int, int, int, float], object] | None, warnings: list[str]) -> dict[str, Any]: ...
+
 def pack_arrays(data: Any, labels: Sequence[float], label_width: int, output: str, options: dict[str, Any], progress: Callable[[int, int, int, float], object] | None, failed: Callable[[str, str], object] | None, warnings: list[str]) -> dict[str, Any]: ...
 
 def merge(sources: list[str], output: str, overwrite: bool, progress: Callable[[int, int, int, float], object] | None, warnings: list[str]) -> tuple[str, int, int, bool]: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from fuelrail import _core
@@ -102,7 +102,7 @@ class Delivery(Generic[Element]):
         as_dict: object,
         flat: object,
         batch_transforms: object,
-        schema: Sequence[Field],
+        schema: Iterable[Field],
         seed: int,
     ) -> None:
         """schema: the dataset's fields. Errors: InvalidArgumentError, ArgumentTypeError."""
@@ -222,7 +222,7 @@ def columns_of(fields: object) -> list[str]:
     return names
 
 
-def default_fields(schema: Sequence[Field]) -> list[str]:
+def default_fields(schema: Iterable[Field]) -> list[str]:
     """Returns the default of the option `fields`: image and label, or all fields of a dataset
     without these two. Records that are raw bytes have no default, because they may be images
     (`check_images`).
@@ -232,7 +232,7 @@ def default_fields(schema: Sequence[Field]) -> list[str]:
     return ["image", "label"] if known else names
 
 
-def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
+def check_images(wanted: Sequence[str], schema: Iterable[Field]) -> None:
     """Raises InvalidArgumentError if `wanted` has "image", but the records are raw bytes."""
     known = [field.name for field in schema]
     if "data" in known and "image" in wanted and "image" not in known:

@@ -1,0 +1,75 @@
+#include "fuelrail/pack/source/source_values.h"
+
+#include <memory>
+#include <numeric>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/decode/probe.h"
+#include "fuelrail/pack/source/pack_source.h"
+#include "fuelrail/storage/file_system.h"
+
+namespace fuelrail::pack {
+namespace {
+
+ImageInfo read_image_file(const std::string& uri, SourceValue& value) {
+  const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
+  check_image_length(source->size_bytes());
+  value.bytes.resize(source->size_bytes());
+  source->read(0, value.bytes);
+  value.pixel_bytes = 0;
+  try {
+    return probe(EncodedImage(value.bytes));
+  } catch (Error& error) {
+    error.add({.path = uri});
+    throw;
+  }
+}
+
+// Requires: the header of a PNG, which `probe` has checked.
+bool has_colours(Bytes png) {
+  constexpr size_t kColourType = 25;
+  const auto type = std::to_integer<int>(png[kColourType]);
+  return type != 0 && type != 3;
+}
+
+}  // namespace
+
+void set_counting(uint64_t count, SourceValue& value) {
+  std::vector<int64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 1);
+  set_tensor<int64_t>({static_cast<int64_t>(count)}, numbers, value);
+}
+
+void set_text(std::string_view text, SourceValue& value) {
+  const Bytes bytes = as_bytes(text);
+  value.bytes.assign(bytes.begin(), bytes.end());
+}
+
+void set_texts(std::span<const std::string> texts, SourceValue& value) {
+  value.items.resize(texts.size());
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const Bytes bytes = as_bytes(texts[i]);
+    value.items[i].assign(bytes.begin(), bytes.end());
+  }
+}
+
+Size set_image(const std::string& uri, SourceValue& value) {
+  return read_image_file(uri, value).oriented();
+}
+
+void set_mask(const std::string& uri, SourceValue& value) {
+  const ImageInfo mask = read_image_file(uri, value);
+  if (mask.format == &kJpegFormat) {
+    throw UnsupportedError("the mask is a JPEG, whose values are not exact",
+                           {.path = uri, .remedy = "Store masks as PNG"});
+  }
+  if (mask.format == &kPngFormat && has_colours(value.bytes)) {
+    throw UnsupportedError("the mask has colours or transparency",
+                           {.path = uri,
+                            .expected = "a PNG of grey levels or palette indices",
+                            .remedy = "Convert the mask, or pack it from Python as "
+                                      "fields.Mask(encoding=\"rgb\")"});
+  }
+}
+
+}  // namespace fuelrail::pack

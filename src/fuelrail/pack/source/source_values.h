@@ -1,0 +1,45 @@
+// Fills the values of a sample that is to be packed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fuelrail/base/box.h"
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/pack/source/sample_source.h"
+
+namespace fuelrail::pack {
+
+// Requires: the product of the extents is the number of elements.
+template <typename T>
+void set_tensor(std::vector<int64_t> shape, std::span<const T> elements, SourceValue& value) {
+  const auto bytes = std::as_bytes(elements);
+  value.bytes.assign(bytes.begin(), bytes.end());
+  value.shape = std::move(shape);
+}
+
+template <typename T>
+void set_scalar(T element, SourceValue& value) {
+  set_tensor(std::vector<int64_t>{}, std::span<const T>(&element, 1), value);
+}
+
+// An int64 tensor of 1, 2, ..., count.
+void set_counting(uint64_t count, SourceValue& value);
+
+void set_text(std::string_view text, SourceValue& value);
+void set_texts(std::span<const std::string> texts, SourceValue& value);
+
+// Sets the value to the bytes of an image file. Returns: its size, upright, as in its header.
+// Errors: those of SampleSource::read, and those of `probe`.
+Size set_image(const std::string& uri, SourceValue& value);
+
+// As set_image, for a mask. Errors, besides: UnsupportedError for a JPEG, whose values are not
+// exact, and for a PNG with colours or transparency.
+void set_mask(const std::string& uri, SourceValue& value);
+
+}  // namespace fuelrail::pack
