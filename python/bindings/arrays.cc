@@ -10,12 +10,9 @@
 
 #include "bindings.h"
 #include "fuelrail/base/error.h"
+#include "samples.h"
 
 namespace fuelrail::python {
-namespace {
-
-using Exported = nb::ndarray<nb::array_api>;
-
 nb::dlpack::dtype dlpack_type(DType dtype) {
   switch (dtype) {
     case DType::kBool:
@@ -47,6 +44,10 @@ nb::dlpack::dtype dlpack_type(DType dtype) {
   }
   return {};
 }
+
+namespace {
+
+using Exported = nb::ndarray<nb::array_api>;
 
 // nanobind's exporter for the array. It keeps `self`, and so the memory, alive.
 nb::object exporter(nb::pointer_and_handle<Array> self) {

@@ -15,6 +15,7 @@
 #include "fuelrail/container/concat.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/subset.h"
+#include "samples.h"
 #include "warnings.h"
 
 namespace fuelrail::python {
@@ -212,6 +213,16 @@ void bind_container(nb::module_& module) {
       .def_prop_ro(
           "schema", schema,
           "Name, kind, dtype and shape of each field. Only tensors have a dtype and a shape.")
+      .def_prop_ro(
+          "fields", [](const ContainerHandle& self) { return fields_of(self.container->schema()); },
+          "Name, kind, dtype (None: not a tensor), shape, role (\"\": none), of, rows, flags and "
+          "detail of each field. `of` and `rows` are numbers of fields, or None.")
+      .def(
+          "classes_of",
+          [](const ContainerHandle& self, const std::string& field) {
+            return fs_texts(self.container->classes_of(field));
+          },
+          nb::arg("field"), "The class names of a label field; empty if there are none.")
       .def_prop_ro("classes",
                    [](const ContainerHandle& self) { return fs_texts(self.container->classes()); })
       .def("check_classes", check_classes, nb::arg("classes"))

@@ -74,6 +74,40 @@ Array decode_image(const Any& encoded, int channels, bool upright, bool bgr, int
   return pixels_of(buffer.bytes(), channels, upright, bgr, max_pixels);
 }
 
+RawView view_of(const Array& array, Size size, ValueLayout layout) {
+  RawView view{array.data, size.height, size.width, layout.channels, layout.dtype, 0};
+  view.row_stride_bytes = view.row_bytes();
+  return view;
+}
+
+// An array (height, width), with a third extent if there are several channels.
+Array make_values(Size size, ValueLayout layout) {
+  std::vector<int64_t> shape{size.height, size.width};
+  if (layout.channels > 1) shape.push_back(layout.channels);
+  return make_array(layout.dtype, std::move(shape));
+}
+
+Array values_of(const EncodedImage& encoded, ValueEncoding encoding, bool upright,
+                int64_t max_pixels) {
+  const ImageInfo info = probe(encoded, max_pixels);
+  const ValueLayout layout = value_layout(info, encoding);
+  Array values = make_values(info.stored, layout);
+  const RawView stored = view_of(values, info.stored, layout);
+  decode_all_values(*make_decoder(), encoded, info, encoding, stored);
+  if (!upright || info.orientation == 1) return values;
+  Array turned = make_values(info.oriented(), layout);
+  turn_upright(stored.bytes_image(), info.orientation,
+               view_of(turned, info.oriented(), layout).bytes_image());
+  return turned;
+}
+
+Array decode_values(const Any& encoded, bool rgb, bool upright, int64_t max_pixels) {
+  const Buffer buffer(encoded);
+  const GilReleased released;
+  return values_of(buffer.bytes(), rgb ? ValueEncoding::kRgb : ValueEncoding::kStored, upright,
+                   max_pixels);
+}
+
 Array decode_record(const Record& record, const std::string& field, bool upright,
                     int64_t max_pixels) {
   const GilReleased released;
@@ -144,6 +178,10 @@ void bind_image(nb::module_& module) {
   module.def("decode_image", decode_image, nb::arg("encoded"), nb::arg("channels"),
              nb::arg("upright"), nb::arg("bgr"), nb::arg("max_pixels"),
              "Decodes an image to uint8 pixels of shape (height, width, channels).");
+  module.def("decode_values", decode_values, nb::arg("encoded"), nb::arg("rgb"), nb::arg("upright"),
+             nb::arg("max_pixels"),
+             "Decodes an image to its values: uint8, uint16, int32 or float32, of shape (height, "
+             "width) or (height, width, channels). With `rgb`, red + 256 green + 65536 blue.");
   module.def("encode_image", encode_image, nb::arg("pixels"), nb::arg("height"), nb::arg("width"),
              nb::arg("channels"), nb::arg("bgr"), nb::arg("png"), nb::arg("setting"));
 }

@@ -29,6 +29,8 @@
 #include "fuelrail/pack/recover.h"
 #include "numpy_arrays.h"
 #include "option_values.h"
+#include "python_samples.h"
+#include "samples.h"
 #include "warnings.h"
 
 namespace fuelrail::python {
@@ -77,14 +79,9 @@ std::function<bool(const pack::PackProgress&)> teller(const PythonTurns& turns,
   };
 }
 
-// The exception of a user's function, passed through the core.
-struct Raised {
-  std::shared_ptr<nb::object> exception;
-};
-
 // If a Python function caused the error, raises that function's exception again, with a note that
-// names the image. Otherwise does nothing.
-void raise_own(const pack::StepsError& error) {
+// says where. Otherwise does nothing.
+void raise_own(const pack::StepsError& error, const std::string& where) {
   std::shared_ptr<nb::object> own;
   try {
     if (error.cause()) std::rethrow_exception(error.cause());
@@ -93,8 +90,7 @@ void raise_own(const pack::StepsError& error) {
   } catch (...) {
   }
   if (own == nullptr) return;
-  const nb::object note = printable(
-      "raised by a function in the list of transforms for the image " + error.detail().path);
+  const nb::object note = printable("raised by " + where + " " + error.detail().path);
   try {
     if (nb::hasattr(*own, "add_note")) {
       call_python(own->attr("add_note"), nb::make_tuple(note));
@@ -117,10 +113,14 @@ pack::JobOptions job_options(bool overwrite, const PythonTurns& turns, const Pro
           .warn = warned.warn()};
 }
 
-// Sets the callbacks of `options`, and runs `work` with them.
+constexpr const char* kInTransforms = "a function in the list of transforms for the image";
+
+// Sets the callbacks of `options`, and runs `work` with them. `where`: the user's functions that
+// `work` calls, for notes.
 template <typename Work>
 OptionValues run_packing(pack::PackOptions options, const Progress& progress,
-                         const Failed& on_failure, Strings& warnings, const Work& work) {
+                         const Failed& on_failure, Strings& warnings, const Work& work,
+                         const char* where = kInTransforms) {
   const PythonTurns turns;
   const WarningsInto warned(warnings);
   options.job = job_options(options.job.overwrite, turns, progress, warned);
@@ -140,7 +140,7 @@ OptionValues run_packing(pack::PackOptions options, const Progress& progress,
   try {
     return summary(turns.run([options = std::move(options), work] { return work(options); }));
   } catch (const pack::StepsError& error) {
-    raise_own(error);
+    raise_own(error, where);
     throw;
   }
 }
@@ -233,6 +233,46 @@ OptionValues run_pack(const Sources& sources, const nb::str& output, const Optio
         const bool is_one = from.size() == 1 && from.front().split.empty();
         return is_one ? pack::pack(from.front().uri, to, all) : pack::pack(from, to, all);
       });
+}
+
+std::optional<std::string> image_format(const Any& data) {
+  const Buffer buffer(data);
+  const ImageFormat* const format = announced_format(buffer.bytes());
+  if (format == nullptr) return std::nullopt;
+  return std::string(format->title);
+}
+
+pack::ArrayEncoder encoder_of(const std::pair<std::string, int>& given) {
+  using Encoding = pack::ArrayEncoding;
+  const auto& [name, quality] = given;
+  const Encoding encoding = name == "jpeg"  ? Encoding::kJpeg
+                            : name == "npy" ? Encoding::kNpy
+                                            : Encoding::kPng;
+  return {encoding, quality};
+}
+
+// The encoding of arrays and the JPEG quality of each image field; None for other fields.
+using Encoders = std::vector<std::optional<std::pair<std::string, int>>>;
+using FieldClassNames = std::vector<std::pair<std::string, Strings>>;
+
+OptionValues run_pack_samples(const FieldTuples& fields, const FieldClassNames& classes,
+                              const Encoders& encoders, nb::object read,
+                              std::optional<uint64_t> size, const std::string& contents,
+                              const nb::str& output, const OptionValues& options, bool strict,
+                              const Progress& progress, Strings warnings) {
+  PythonSamplesOptions given{
+      .schema = schema_of_fields(fields), .size = size, .contents = contents};
+  for (const auto& [field, names] : classes) given.classes.emplace_back(field, fs_names(names));
+  for (const auto& encoder : encoders) {
+    given.encoders.push_back(encoder ? std::optional(encoder_of(*encoder)) : std::nullopt);
+  }
+  const auto samples = std::make_shared<PythonSamples>(std::move(given), std::move(read));
+  return run_packing(
+      options_of(options), progress, {}, warnings,
+      [samples, to = fs_name(output), strict](const pack::PackOptions& all) {
+        return pack::pack_samples(*samples, to, all, strict);
+      },
+      "the samples at");
 }
 
 pack::ArrayElement element_of(const nb::dlpack::dtype& dtype) {
@@ -368,6 +408,12 @@ void bind_pack(nb::module_& module) {
              nb::arg("done"), nb::arg("total"), nb::arg("seconds"));
   module.def("pack", run_pack, nb::arg("sources"), nb::arg("output"), nb::arg("options"),
              nb::arg("progress"), nb::arg("failed"), nb::arg("warnings"));
+  module.def("image_format", image_format, nb::arg("data"),
+             "Returns the name of the image format whose signature the bytes begin with, or None.");
+  module.def("pack_samples", run_pack_samples, nb::arg("fields"), nb::arg("classes"),
+             nb::arg("encoders"), nb::arg("read"), nb::arg("size").none(), nb::arg("contents"),
+             nb::arg("output"), nb::arg("options"), nb::arg("strict"), nb::arg("progress").none(),
+             nb::arg("warnings"));
   module.def("pack_arrays", run_pack_arrays, nb::arg("data"), nb::arg("labels"),
              nb::arg("label_width"), nb::arg("output"), nb::arg("options"), nb::arg("progress"),
              nb::arg("failed"), nb::arg("warnings"));

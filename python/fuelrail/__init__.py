@@ -21,10 +21,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 import fuelrail._interpreter  # noqa: F401  before the extension
-from fuelrail import _core, transforms
+from fuelrail import _core, fields, transforms
 from fuelrail._core import Array, BadRecord, StageStats, Stats
 from fuelrail.converter import convert
-from fuelrail.dataset import Dataset, Field, Place, Sample, open
+from fuelrail.dataset import Dataset, Place, Sample, open
 from fuelrail.delivery import BatchContext
 from fuelrail.errors import (
     ArgumentTypeError,
@@ -48,6 +48,7 @@ from fuelrail.orders import WindowShuffle
 from fuelrail.packer import PackedFile, PackFailure, PackReport, merge, pack
 from fuelrail.progress import PackProgress
 from fuelrail.recoverer import Loss, Recovery, recover
+from fuelrail.schema import Field, Schema
 
 if TYPE_CHECKING:
     from fuelrail import benzina, ffrecord, torch
@@ -77,6 +78,7 @@ __all__ = [
     "Place",
     "Recovery",
     "Sample",
+    "Schema",
     "StageStats",
     "StallError",
     "StateError",
@@ -89,6 +91,7 @@ __all__ = [
     "benzina",
     "convert",
     "ffrecord",
+    "fields",
     "merge",
     "open",
     "pack",

@@ -123,6 +123,15 @@ class Container:
         """
 
     @property
+    def fields(self) -> list[tuple[str, str, str | None, tuple[int, ...], str, int | None, int | None, int, int]]:
+        """
+        Name, kind, dtype (None: not a tensor), shape, role ("": none), of, rows, flags and detail of each field. `of` and `rows` are numbers of fields, or None.
+        """
+
+    def classes_of(self, field: str) -> list[str]:
+        """The class names of a label field; empty if there are none."""
+
+    @property
     def classes(self) -> list[str]: ...
 
     def check_classes(self, classes: list[str]) -> None: ...
@@ -140,6 +149,22 @@ def read_class_names(uri: bytes, warnings: list[str]) -> list[str]:
 
 def concat(parts: Sequence[Container]) -> Container:
     """Returns a container with the records of all `parts`, in order."""
+
+class SampleEncoder:
+    """Encodes samples as the payloads of sample records."""
+
+    def __init__(self, fields: list[tuple[str, str, str | None, tuple[int, ...], str, int | None, int | None, int, int]]) -> None:
+        """
+        fields: name, kind, dtype, shape, role, of, rows, flags and detail of each field, as in Container.fields.
+        """
+
+    def limit_labels(self, field: str, classes: int) -> None:
+        """From now on, the labels of `field` must be below `classes`."""
+
+    def encode(self, id: int, values: list[Any]) -> bytes:
+        """
+        Returns the payload of a sample record. `values` has an object for each field: bytes for an image or bytes, a str for text, a C-contiguous array for a tensor, and a list of these for a list.
+        """
 
 def cv_resize(pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], height: int, width: int, interpolation: int) -> Array:
     """Resizes a uint8 image (height, width, channels) like cv2.resize."""
@@ -162,6 +187,11 @@ def decode(record: Record, field: str, upright: bool, max_pixels: int) -> Array:
 
 def decode_image(encoded: Any, channels: int, upright: bool, bgr: bool, max_pixels: int) -> Array:
     """Decodes an image to uint8 pixels of shape (height, width, channels)."""
+
+def decode_values(encoded: Any, rgb: bool, upright: bool, max_pixels: int) -> Array:
+    """
+    Decodes an image to its values: uint8, uint16, int32 or float32, of shape (height, width) or (height, width, channels). With `rgb`, red + 256 green + 65536 blue.
+    """
 
 def encode_image(pixels: Any, height: int, width: int, channels: int, bgr: bool, png: bool, setting: int) -> bytes: ...
 
@@ -477,6 +507,13 @@ def image_options() -> list[tuple[str, str, Any, str, str]]:
 def progress_line(verb: str, things: str, done: int, total: int, seconds: float) -> str: ...
 
 def pack(sources: Sequence[tuple[str, str]], output: str, options: dict[str, Any], progress: Callable[[int, int, int, float], object] | None, failed: Callable[[str, str], object] | None, warnings: list[str]) -> dict[str, Any]: ...
+
+def image_format(data: Any) -> str | None:
+    """
+    Returns the name of the image format whose signature the bytes begin with, or None.
+    """
+
+def pack_samples(fields: list[tuple[str, str, str | None, tuple[int, ...], str, int | None, int | None, int, int]], classes: Sequence[tuple[str, list[str]]], encoders: Sequence[tuple[str, int] | None], read: object, size: int | None, contents: str, output: str, options: dict[str, Any], strict: bool, progress: Callable[[int, int, int, float], object] | None, warnings: list[str]) -> dict[str, Any]: ...
 
 def pack_arrays(data: Any, labels: Sequence[float], label_width: int, output: str, options: dict[str, Any], progress: Callable[[int, int, int, float], object] | None, failed: Callable[[str, str], object] | None, warnings: list[str]) -> dict[str, Any]: ...
 

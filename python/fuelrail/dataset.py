@@ -41,6 +41,7 @@ from fuelrail.options import (
     typed,
     whole,
 )
+from fuelrail.schema import Field, Schema
 
 if TYPE_CHECKING:
     import numpy
@@ -53,20 +54,6 @@ Openable: TypeAlias = Union[
 ]
 # A function and the arguments with which it rebuilds a dataset, as `__reduce__` returns them.
 Origin: TypeAlias = "tuple[Callable[..., Dataset], tuple[Any, ...]]"
-
-
-class Field(NamedTuple):
-    """The name and type of one field of a dataset's samples."""
-
-    name: str
-    kind: str
-    """One of "image" (an encoded image), "tensor" and "bytes"."""
-    dtype: str | None
-    """NumPy's name of a tensor's element type, such as "float32". None for other kinds."""
-    shape: tuple[int, ...]
-    """Shape of a tensor, with -1 for each dimension that varies between samples. () for a single
-    number and for other kinds.
-    """
 
 
 class Place(NamedTuple):
@@ -202,6 +189,7 @@ class Dataset:
         self._origin = origin
         self._opened_as = opened_as or Opening()
         self._schema = tuple(Field(*field) for field in container.schema)
+        self._full_schema: Schema | None = None
         with contextlib.suppress(ImportError):
             # Samples and batches need NumPy. It is imported here, because a later import could run
             # in a different thread, where a fork or the interpreter's exit could interrupt it.
@@ -213,9 +201,18 @@ class Dataset:
         return self._container
 
     @property
-    def schema(self) -> tuple[Field, ...]:
-        """The fields of every sample."""
-        return self._schema
+    def schema(self) -> Schema:
+        """The fields of every sample. Iterating over it gives the name, kind, dtype and shape of
+        each field (`fuelrail.Field`). Errors: UnsupportedError for fields of other programs that no
+        class in `fuelrail.fields` describes.
+        """
+        if self._full_schema is None:
+            rows = self._container.fields
+            classes = {
+                row[0]: self._container.classes_of(row[0]) for row in rows if row[4] == "label"
+            }
+            self._full_schema = Schema.from_native(rows, classes)
+        return self._full_schema
 
     @property
     def classes(self) -> list[str]:

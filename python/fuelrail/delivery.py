@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from fuelrail import _core
@@ -165,7 +165,7 @@ def columns_of(fields: object) -> list[str]:
     return names
 
 
-def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
+def check_images(wanted: Sequence[str], schema: Iterable[Field]) -> None:
     """Raises InvalidArgumentError if `wanted` has "image", but the records are raw bytes."""
     known = [field.name for field in schema]
     if "data" in known and "image" in wanted and "image" not in known:

@@ -1,11 +1,11 @@
-"""Packs images into record files, and merges record files."""
+"""Packs images and samples into record files, and merges record files."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuelrail import _core
 from fuelrail.class_names import ClassNames, class_names
@@ -21,6 +21,10 @@ from fuelrail.options import (
     typed,
 )
 from fuelrail.progress import Progress, shown_progress
+from fuelrail.schema import Schema
+
+if TYPE_CHECKING:
+    from fuelrail.sample_source import SampleReader, Samples
 
 __all__ = ["PackFailure", "PackReport", "PackedFile", "merge", "pack"]
 
@@ -41,9 +45,10 @@ class PackedFile:
 
 @dataclass(frozen=True)
 class PackFailure:
-    """An image that could not be packed and was skipped."""
+    """An image or sample that could not be packed and was skipped."""
 
     path: str
+    """The path of the image, or "sample 65"."""
     reason: str
 
 
@@ -58,14 +63,16 @@ class PackReport:
     failed.
     """
     unassigned: int = 0
-    """Number of images in no part, if the fractions of the split add up to less than 1."""
+    """Number of images or samples in no part, if the fractions of the split add up to less than 1."""
 
 
 @suggests_options
 def pack(
-    source: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
+    source: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | Samples,
     output: str | os.PathLike[str],
     *,
+    schema: Schema | Mapping[str, Any] | None = None,
+    strict: bool = False,
     resize: int | None = None,
     quality: int | None = None,
     verify_images: bool = True,
@@ -87,7 +94,8 @@ def pack(
     threads: int | None = None,
     progress: Progress = None,
 ) -> PackReport:
-    """Packs images into a RecordIO, an FFRecord or a `.bzna` file.
+    """Packs images into a RecordIO, an FFRecord or a `.bzna` file, or samples of many fields into
+    a RecordIO or an FFRecord file (docs/samples.md).
 
     source: a folder with one sub-folder per class, or a list file. In a folder, names that begin
         with a dot are skipped. Each line of a `.lst` file has an id, labels and a path, separated
@@ -97,6 +105,12 @@ def pack(
         `classes`, they are numbers if all of them are numbers and none is in `classes`. For a
         `.bzna` file, a dict makes a split of each source: {"train": "photos", "validation":
         "more", "test": "others"}; the class names are those of the first source.
+        Or samples: nested dicts of values. They are an object with `__len__` and `__getitem__`,
+        such as a list or a dataset for torch's DataLoader, or any other iterable, whose number of
+        samples is then unknown and which allows neither `split`, `nsplit` nor `resume`. Samples are
+        requested one at a time, by several threads; paths are read, and arrays encoded, by all
+        threads at once. Of the options below, `resize`, `quality`, `decode`, `root`, `classes` and
+        those for `.bzna` do not apply to samples.
     output: the file to write. The name `X.rec` selects a RecordIO file, with the index `X.idx` and
         the sidecar `X.rec.frx` beside it. The name `X.ffr` selects an FFRecord file with the same
         records, and with the sidecar `X.ffr.frx` beside it. The name `X.bzna` selects a file of
@@ -105,6 +119,13 @@ def pack(
         number. Images that are such stills already, as `fuelrail cat` writes them, are not encoded
         again unless `resize` is given. With `split`, the part called NAME is
         written to `X_NAME.rec` or `X_NAME.ffr`.
+    schema: for samples: a `fuelrail.Schema`, or the dict to make one from. Default: it is inferred
+        from the first 64 samples, which are kept: bytes and paths whose content begins as an image
+        are images, arrays are tensors whose differing extents become -1, int becomes int64, float
+        becomes float32, and str text. If a field stays open, the error shows the schema found so
+        far as code.
+    strict: for samples: boxes outside of their image by more than its size are errors of their
+        samples. Default: False, they are stored, and counted in a warning.
     resize: length of the shorter side after resizing, 1 to 32,768 pixels. Smaller images are not
         enlarged. Default: no resizing.
     quality: JPEG quality, 1 to 100. If given, every image is encoded as JPEG. If neither `quality`
@@ -181,9 +202,19 @@ def pack(
     for an invalid option. IoError if reading or writing fails, or if another job is writing the
     output. CorruptError for a source without images; for a folder whose images are not in class
     folders, or with a class folder that has no images; for an invalid list; for a class that is not
-    in `classes`; and if more images fail than `max_errors` allows.
+    in `classes`; and if more images fail than `max_errors` allows. For samples also those of
+    `Schema`, InvalidArgumentError if the schema cannot be inferred, and CorruptError, which names
+    the sample, the field and the row, for values that do not fit the schema. An exception that the
+    source raises is raised again, with a note that names the sample.
     """
     given = {name: value for name, value in locals().items() if name in _NAMES}
+    truth("strict", strict)
+    samples = _samples(source, schema)
+    if samples is None and (schema is not None or strict):
+        raise InvalidArgumentError(
+            f"`{'strict' if schema is None else 'schema'}` applies only to samples of many fields",
+            remedy="Omit it",
+        )
     options = {
         **read_options(PACK_OPTIONS, given),
         "split": [] if split is None else list(_parts(split).items()),
@@ -195,6 +226,8 @@ def pack(
             else {"quality_report": file_name("`quality_report`", quality_report)}
         ),
     }
+    if samples is not None:
+        return _pack_samples(samples, file_name("`output`", output), options, strict, progress)
     names = (_sources(source), file_name("`output`", output))
 
     def run(said: list[str]) -> dict[str, Any]:
@@ -270,6 +303,51 @@ def pack_report(call: Callable[[list[str]], dict[str, Any]]) -> PackReport:
     )
 
 
+def _samples(source: object, schema: object) -> SampleReader | None:
+    """Returns a reader if `source` has samples, and None otherwise. Errors: ArgumentTypeError for
+    an iterable of objects that are not dicts.
+    """
+    if isinstance(source, (str, bytes, os.PathLike, Mapping)) or not (
+        isinstance(source, Iterable) or hasattr(source, "__getitem__")
+    ):
+        return None
+    from fuelrail.sample_source import SampleReader  # it imports NumPy
+
+    if schema is not None and not isinstance(schema, Schema):
+        schema = Schema(schema)  # type: ignore[arg-type]
+    reader = SampleReader(source, schema)  # type: ignore[arg-type]
+    if not isinstance(reader.first, Mapping):
+        _source_name(source)
+    return reader
+
+
+def _pack_samples(
+    samples: SampleReader, output: str, options: dict[str, Any], strict: bool, progress: Progress
+) -> PackReport:
+    from fuelrail.sample_source import described, encoder_of
+
+    schema = samples.start()
+    encoders = [encoder_of(field) for field in schema.fields.values()]
+
+    def run(said: list[str]) -> dict[str, Any]:
+        with shown_progress(progress, "packed", "samples") as tell:
+            return _core.pack_samples(
+                list(schema.native),
+                list(schema.classes.items()),
+                encoders,
+                samples.read,
+                samples.size,
+                described(samples.source, encoders),
+                output,
+                options,
+                strict,
+                tell,
+                said,
+            )
+
+    return pack_report(run)
+
+
 def _sources(source: object) -> list[tuple[str, str]]:
     """Returns (split, path) for each source; the split of a source without a name is ""."""
     if isinstance(source, Mapping):
@@ -288,7 +366,8 @@ def _source_name(source: object) -> str:
         return file_name("`source`", source)
     raise ArgumentTypeError(
         "`source` has the wrong type",
-        expected="the path of an image folder, or of a .lst, .csv or .tsv file, or a dict of them",
+        expected="the path of an image folder, or of a .lst, .csv or .tsv file, or a dict of them, "
+        "or samples that are dicts",
         found=typed(source),
         remedy="Use fuelrail.mxnet.np2rec for arrays of pixels. Use fuelrail.ffrecord.FileWriter "
         "or fuelrail.mxnet.recordio.MXIndexedRecordIO for other objects",

@@ -21,11 +21,11 @@ class PackProgress:
     """The progress of `pack`, `convert`, `merge` or `recover`."""
 
     done: int
-    """Number of images that are packed or skipped. `convert` and `merge` count records instead, and
+    """Number of images or samples that are packed or skipped. `convert` and `merge` count records instead, and
     `recover` counts the bytes read.
     """
     total: int
-    """Number of images, records or bytes in the whole job."""
+    """Number of images, samples, records or bytes in the whole job; 0 if it is unknown."""
     bytes: int
     """Bytes written so far."""
     seconds: float

@@ -28,6 +28,7 @@ GOLDEN_SEEDS = {
     "png": "images/*.png",
     "webp": "images/*.webp",
     "bmp": "images/*.bmp",
+    "npy": "images/*.npy",
     "tiff": "images/*.tif",
     "recordio": "*/*.rec",
     "idx": "*/*.idx",

@@ -71,8 +71,62 @@ inline void check_channels(Decoder& decoder, Bytes encoded, const ImageInfo& inf
   }
 }
 
-// Probes `encoded` and, if it has this format, decodes it to every number of channels: the result
-// is an error or all pixels.
+// Decodes the values of a box; false if the decoder reports an error. `fill` is the initial value
+// of the memory, and must remain after each row.
+inline bool decode_values(Decoder& decoder, Bytes encoded, const ImageInfo& info, Box box,
+                          ValueEncoding encoding, uint8_t fill, std::vector<uint8_t>& memory) {
+  const ValueLayout layout = value_layout(info, encoding);
+  const auto element = static_cast<int64_t>(size_in_bytes(layout.dtype));
+  const int64_t row_bytes = box.width * layout.channels * element;
+  const int64_t stride = row_bytes + element;
+  memory.assign(static_cast<size_t>(box.height * stride), fill);
+  DecodeJob job;
+  job.encoded = encoded;
+  job.info = info;
+  job.box = box;
+  job.values = {reinterpret_cast<std::byte*>(memory.data()),
+                box.height,
+                box.width,
+                layout.channels,
+                layout.dtype,
+                stride};
+  job.encoding = encoding;
+  decoder.decode({&job, 1});
+  for (int64_t y = 0; y < box.height; ++y) {
+    const uint8_t* row = memory.data() + y * stride;
+    require(std::all_of(row + row_bytes, row + stride, [&](uint8_t byte) { return byte == fill; }),
+            "nothing is written behind a row of values");
+    std::copy_n(row, row_bytes, memory.data() + y * row_bytes);
+  }
+  memory.resize(static_cast<size_t>(box.height * row_bytes));
+  if (!job.error) return true;
+  return succeeds([&] { std::rethrow_exception(job.error); });
+}
+
+// Decodes all values and those of a box, if the header promises values in this encoding: the box
+// has the values of the whole image.
+inline void check_values(Decoder& decoder, Bytes encoded, const ImageInfo& info,
+                         ValueEncoding encoding) {
+  static std::vector<uint8_t> all, part;
+  ValueLayout layout;
+  if (!succeeds([&] { layout = value_layout(info, encoding); })) return;
+  const Box box = some_box(encoded, info.stored);
+  const bool decoded_all =
+      decode_values(decoder, encoded, info, whole(info.stored), encoding, 0x5a, all);
+  const bool decoded_part = decode_values(decoder, encoded, info, box, encoding, 0xa5, part);
+  if (!decoded_all) return;
+  require(decoded_part, "a box of an image whose values decode does, too");
+  const int64_t value_bytes = layout.channels * static_cast<int64_t>(size_in_bytes(layout.dtype));
+  for (int64_t y = 0; y < box.height; ++y) {
+    const uint8_t* row = all.data() + ((box.top + y) * info.stored.width + box.left) * value_bytes;
+    require(
+        std::equal(row, row + box.width * value_bytes, part.data() + y * box.width * value_bytes),
+        "a box's values are those of the whole");
+  }
+}
+
+// Probes `encoded` and, if it has this format, decodes it to every number of channels and to
+// values: the result is an error or all pixels.
 inline void check_image(Bytes encoded, const ImageFormat* format) {
   static const std::unique_ptr<Decoder> kDecoder = make_decoder();
   ImageInfo info;
@@ -82,6 +136,8 @@ inline void check_image(Bytes encoded, const ImageFormat* format) {
   require(info.orientation >= 1 && info.orientation <= 8, "an orientation is one of the eight");
   require(info.channels >= 1 && info.channels <= 4, "there are one to four channels");
   for (const int64_t channels : {3, 1, 4}) check_channels(*kDecoder, encoded, info, channels);
+  check_values(*kDecoder, encoded, info, ValueEncoding::kStored);
+  check_values(*kDecoder, encoded, info, ValueEncoding::kRgb);
 }
 
 }  // namespace fuelrail::fuzzing

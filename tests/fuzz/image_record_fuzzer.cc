@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "fuelrail/container/image_record.h"
+#include "fuelrail/container/payload.h"
 #include "fuelrail/container/sidecar/sidecar.h"
 #include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuzzing.h"
@@ -21,12 +22,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // As the only record of its file, it is a sample; together with another record, a sample or an
   // error.
   Sample sample;
-  PayloadParser(tally.summary()).parse(3, payload, sample);
+  PayloadParser({.labels = tally.summary()}).parse(3, payload, sample);
   require(sample.id == record.id, "a sample has its record's id");
   require(std::ranges::equal(sample.fields[0].bytes, record.image), "a sample has its image");
-  fuzzing::succeeds([&] { PayloadParser(LabelSummary{.width = 2}).parse(3, payload, sample); });
   fuzzing::succeeds(
-      [&] { PayloadParser(LabelSummary{.integral = true}).parse(3, payload, sample); });
+      [&] { PayloadParser({.labels = LabelSummary{.width = 2}}).parse(3, payload, sample); });
+  fuzzing::succeeds(
+      [&] { PayloadParser({.labels = LabelSummary{.integral = true}}).parse(3, payload, sample); });
 
   std::vector<std::byte> written;
   append_image_record(record.id, labels, record.image, written);

@@ -44,6 +44,22 @@ def make_exif() -> None:
     keep("exif", "xmp-element", b"<tiff:Orientation>5</tiff:Orientation>")
 
 
+def make_npy() -> None:
+    """Arrays whose elements are not pixels, and dicts in other forms."""
+    for descr, shape, size in (
+        ("<u2", "(3, 5)", 30),
+        ("<i4", "(3, 5, 1)", 60),
+        ("<f2", "(3, 5, 3)", 90),
+        ("<f4", "(3, 5)", 60),
+    ):
+        dict_text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n"
+        length = struct.pack("<H", len(dict_text))
+        data = b"\x93NUMPY\1\0" + length + dict_text.encode() + bytes(range(size))
+        keep("npy", descr.lstrip("<"), data)
+    other = b'{"shape":(2,2),"fortran_order":False,"descr":"|u1"}'
+    keep("npy", "quotes", b"\x93NUMPY\2\0" + struct.pack("<I", len(other)) + other + b"abcd")
+
+
 def make_recordio() -> None:
     """The samples of the format's page, alone and all in one file."""
     page = (DOCS / "recordio.md").read_text()
@@ -130,6 +146,9 @@ def make_sidecars() -> None:
     known += [(b"LABL", 0, 0, struct.pack("<qII", -1, 0, 0))]
     tables = [(b"RECS", 0, 64, table), (b"CRCS", 0, 24, crcs), (b"ABCD", 1, 5, b"unknown")]
     keep("sidecar", "blocks", sidecar(known + tables, sum(lengths)))
+    fields = [known[0], (b"FLDS", 0, 0, descriptors(ROWS))]
+    fields += [(b"SCHM", 1, 0, b'{"classes": {"a.labels": ["cat", "dog"]}, "more": []}')]
+    keep("sidecar", "samples", sidecar(fields, sum(lengths)))
     keep("sidecar", "meta-alone", sidecar(known[:1], sum(lengths)))
     keep("sidecar", "no-records", sidecar([(b"META", 0, 0, bytes(24)), (b"RECS", 0, 0, b"")], 0))
 
@@ -189,6 +208,12 @@ def make_pairs() -> None:
     pair("labels", labels[:2], [(b"LABL", 0, 0, struct.pack("<qII", -1, 0, 0))])
     parts = (HERE / "corpus" / "recordio" / "seed-samples").read_bytes()
     pair("parts", records_of(parts), [])
+    samples = [
+        struct.pack("<II", 0xCED7230A, len(label_sample(i))) + label_sample(i) for i in range(3)
+    ]
+    fields = (b"FLDS", 0, 0, descriptors(ONE_LABEL))
+    names = (b"SCHM", 1, 0, b'{"classes": {"label": ["cat", "dog"]}}')
+    pair("samples", samples, [fields, CLASSES, names])
 
 
 def make_texts() -> None:
@@ -236,6 +261,76 @@ def make_image_records() -> None:
     keep("image_record", "too-many", struct.pack("<IfQQ", 2**32 - 1, 0, 7, 1) + b"image")
 
 
+Field = tuple[int, int, int, int, int, int, tuple[int, ...], int, str]
+
+
+def padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 8)
+
+
+def descriptors(fields: list[Field]) -> bytes:
+    """Of kind, dtype, role, flags, of, rows, extents, detail and name of each field."""
+    made = b""
+    for kind, dtype, role, flags, of, rows, extents, detail, name in fields:
+        head = struct.pack(
+            "<4B2H2BH", kind, dtype, role, flags, of, rows, len(extents), len(name), detail
+        )
+        made += padded(head + struct.pack(f"<{len(extents)}i", *extents) + name.encode())
+    return made
+
+
+def sample_record(fields: list[Field], number: int, table: list[int], values: list[bytes]) -> bytes:
+    described, body = descriptors(fields), b"".join(map(padded, values))
+    lengths = len(described), 8 * len(table), number, len(body)
+    header = b"FRS1" + struct.pack("<HHIIQQ", len(fields), 0, *lengths)
+    return header + described + struct.pack(f"<{len(table)}Q", *table) + body
+
+
+NONE = 65535
+ONE_LABEL: list[Field] = [
+    (0, 0, 1, 0, NONE, NONE, (), 0, "image"),
+    (1, 8, 7, 0, NONE, NONE, (), 0, "label"),
+]
+ROWS: list[Field] = [
+    (0, 0, 1, 0, NONE, NONE, (), 0, "a.image"),
+    (0, 0, 2, 33, 0, NONE, (), 255, "a.masks"),
+    (1, 11, 4, 6, 0, 2, (-1, 4), 2, "a.boxes"),
+    (1, 8, 7, 0, NONE, 2, (-1,), 0, "a.labels"),
+    (1, 12, 5, 4, 0, 2, (-1, 2, 3), 0, "a.points"),
+    (1, 0, 0, 0, NONE, NONE, (3,), 0, "a.flags"),
+    (3, 0, 0, 1, NONE, NONE, (), 0, "texts.0"),
+    (2, 0, 0, 0, NONE, NONE, (), 0, "texts.1"),
+]
+
+
+def label_sample(number: int) -> bytes:
+    return sample_record(ONE_LABEL, number, [4, 8], [JPEG, struct.pack("<q", number % 2)])
+
+
+def rows_sample(rows: int) -> bytes:
+    values = [JPEG, JPEG * 2, struct.pack("<4f", 1, 2, 3, 4) * rows, struct.pack("<q", 1) * rows]
+    values += [bytes(48 * rows), b"\1\0\1", "Bär".encode(), b"abc"]
+    table = [4, 8, 2, 4, 4, 16 * rows, rows, 8 * rows, rows, 48 * rows, rows, 3, 4, 1, 4, 3]
+    return sample_record(ROWS, rows, table, values)
+
+
+def make_sample_records() -> None:
+    page = (DOCS / "frs1.md").read_text()
+    block = re.search(r"```frs1\n(.*?)```", page, re.S)
+    assert block is not None
+    lines = (re.sub(r"^\w+:|;.*", "", line) for line in block[1].splitlines())
+    keep("sample_record", "page", bytes.fromhex("".join(lines)))
+    for rows in range(3):
+        keep("sample_record", f"rows-{rows}", rows_sample(rows))
+    keep("sample_record", "unknown", sample_record([(9, *ROWS[0][1:])], 0, [1], [b"x"]))
+    # The table and the values of a record of made_schema (testing/made_samples.h), with one box.
+    table = [8, 6, 16, 1, 8, 1, 72, 11, 1, 11, 5, 8]
+    values = [b"an image", b"a mask", struct.pack("<4f", 0, 0, 2, 3), bytes(8), bytes(72)]
+    values += ["caption é 0".encode(), b"extra", bytes(8)]
+    body = struct.pack(f"<{len(table)}Q", *table) + b"".join(map(padded, values))
+    keep("sample_record", "made", bytes([len(table)]) + body)
+
+
 def ffrecord(records: list[bytes], legacy: bool = False) -> bytes:
     table = struct.pack("<q", len(records))
     table += b"".join(struct.pack("<I", zlib.crc32(record)) for record in records)
@@ -265,6 +360,7 @@ def make_ffrecords() -> None:
     keep("ffrecord", "empty", ffrecord([]))
     keep("ffrecord", "never-written", bytes(12 + 12 * 2) + b"records")
     keep("ffrecord", "images", ffrecord(IMAGES))
+    keep("ffrecord", "samples", ffrecord([label_sample(i) for i in range(3)]))
     keep("ffrecord", "many-labels", ffrecord([image_record(0, (1.0,) * 40, JPEG)] * 2))
     keep("ffrecord", "appended", ffrecord(IMAGES[:1]) + b"more")
     keep("ffrecord", "half-a-mark", ffrecord([*ANYTHING, FOLDER_MARK[:5]]))
@@ -378,6 +474,7 @@ def make_splits() -> None:
 
 if __name__ == "__main__":
     make_exif()
+    make_npy()
     make_recordio()
     make_bzna()
     make_hevc()
@@ -385,6 +482,7 @@ if __name__ == "__main__":
     make_pairs()
     make_texts()
     make_image_records()
+    make_sample_records()
     make_journals()
     make_ffrecords()
     make_ffrecord_pairs()

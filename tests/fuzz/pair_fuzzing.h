@@ -106,8 +106,16 @@ inline void check_label(const FieldSpec& spec, const FieldValue& label, const Im
   }
 }
 
-inline void check_sample(const Schema& schema, uint64_t i, const Sample& sample, Bytes payload) {
-  if (schema.fields.size() == 1) {
+inline void check_sample(const RecordFile& container, uint64_t i, const Sample& sample,
+                         Bytes payload) {
+  const Schema& schema = container.schema();
+  if (container.sidecar().payloads().samples) {
+    std::vector<std::byte> written;
+    SampleEncoder(schema).append(sample.id, sample.fields, written);
+    require(std::ranges::equal(written, payload), "a sample has all that its record has");
+    return;
+  }
+  if (!container.sidecar().labels()) {
     require(sample.id == i && std::ranges::equal(sample.fields[0].bytes, payload),
             "a sample is its payload");
     return;

@@ -96,7 +96,7 @@ bool read_record(const RecordFile& container, uint64_t i) {
   reader.seek(extent.offset);
   const auto record = reader.next();
   require(record && record->framed_bytes == extent.length, "the file has this record");
-  fuzzing::check_sample(container.schema(), i, sample, record->payload);
+  fuzzing::check_sample(container, i, sample, record->payload);
   if (container.verifies_checksums()) {
     require(crc32(record->payload) == container.sidecar().payload_crc(i), "its checksum is right");
   }

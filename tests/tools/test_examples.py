@@ -53,6 +53,7 @@ PUBLIC = {
         for module in MXNET
         for name in module.__all__
     },
+    **{f"fuelrail.fields.{name}": getattr(fr.fields, name) for name in fr.fields.__all__},
     **{f"fuelrail.torch.{name}": getattr(fr.torch, name) for name in fr.torch.__all__},
     **{
         f"fuelrail.transforms.{name}": getattr(fr.transforms, name)

@@ -20,6 +20,8 @@ struct ImageFormat {
   // First bytes of an image; '?' matches any byte (a literal '?' cannot be written). Default: none,
   // so only a container can state that an image has this format.
   std::array<std::string_view, 4> signatures{};
+  // Whether folders of images list files with these extensions.
+  bool in_folders = true;
 };
 
 inline constexpr size_t kImageSignatureBytes = 12;  // length of the longest signature
@@ -30,6 +32,9 @@ inline constexpr ImageFormat kWebpFormat{"webp", "WebP", {".webp"}, {"RIFF\?\?\?
 inline constexpr ImageFormat kBmpFormat{"bmp", "BMP", {".bmp"}, {"BM"}};
 inline constexpr ImageFormat kTiffFormat{
     "tiff", "TIFF", {".tif", ".tiff"}, {{{"II*\0", 4}, {"MM\0*", 4}, {"II+\0", 4}, {"MM\0+", 4}}}};
+// An array in NumPy's format. Folders often have such files beside their images, for features and
+// labels: a list of images, or a field of a sample, must say that the array is an image.
+inline constexpr ImageFormat kNpyFormat{"npy", "NumPy (.npy)", {".npy"}, {"\x93NUMPY"}, false};
 
 // An H.265 or H.264 still as a file of its own (mp4/nested_file.h).
 inline constexpr ImageFormat kMp4Format{
@@ -39,8 +44,8 @@ inline constexpr ImageFormat kHevcFormat{"hevc", "H.265", {".mp4"}};
 inline constexpr ImageFormat kH264Format{"h264", "H.264", {".mp4"}};
 
 // The formats that have signatures.
-inline constexpr std::array kImageFormats{&kJpegFormat, &kPngFormat,  &kWebpFormat,
-                                          &kBmpFormat,  &kTiffFormat, &kMp4Format};
+inline constexpr std::array kImageFormats{&kJpegFormat, &kPngFormat, &kWebpFormat, &kBmpFormat,
+                                          &kTiffFormat, &kNpyFormat, &kMp4Format};
 
 // Whether `text` and `signature` are equal up to the length of the shorter one.
 inline bool agrees(std::string_view text, std::string_view signature) {

@@ -34,12 +34,15 @@ class OrderedWork {
   using Worker = std::function<Result(uint64_t item)>;
 
   // `make_worker` is called once on each thread, so that each worker can reuse its own memory;
-  // `bytes_of` returns the size of a result in bytes.
+  // `bytes_of` returns the size of a result in bytes. `is_last`: whether no items need to be
+  // processed after this one, for work whose number of items is not known before; default: never.
   OrderedWork(const OrderedWorkOptions& options, std::function<Worker()> make_worker,
-              std::function<uint64_t(const Result&)> bytes_of)
+              std::function<uint64_t(const Result&)> bytes_of,
+              std::function<bool(const Result&)> is_last = {})
       : items_(options.items),
         make_worker_(std::move(make_worker)),
         bytes_of_(std::move(bytes_of)),
+        is_last_(std::move(is_last)),
         finished_(options.capacity_bytes) {
     const auto threads = std::min(static_cast<uint64_t>(std::max(options.threads, 1)), items_);
     threads_.reserve(static_cast<size_t>(threads));
@@ -82,9 +85,12 @@ class OrderedWork {
 
   void work_on_items() {
     Worker worker;
-    for (uint64_t i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < items_;) {
+    while (!ended_.load(std::memory_order_relaxed)) {
+      const uint64_t i = next_.fetch_add(1, std::memory_order_relaxed);
+      if (i >= items_) return;
       Outcome outcome = outcome_of(worker, i);
       const auto* result = std::get_if<Result>(&outcome);
+      if (result != nullptr && is_last_ && is_last_(*result)) ended_ = true;
       const uint64_t bytes = kOverheadBytes + (result == nullptr ? 0 : bytes_of_(*result));
       if (!finished_.put(i, std::move(outcome), bytes)) return;
     }
@@ -102,8 +108,10 @@ class OrderedWork {
   const uint64_t items_;
   const std::function<Worker()> make_worker_;
   const std::function<uint64_t(const Result&)> bytes_of_;
+  const std::function<bool(const Result&)> is_last_;
   Reorder<Outcome> finished_;
   std::atomic<uint64_t> next_{0};
+  std::atomic<bool> ended_{false};
   std::vector<std::thread> threads_;
 };
 

@@ -75,6 +75,22 @@ TEST(OrderedWork, leaving_early_ends_the_threads) {
   EXPECT_EQ(wait_for_next(work), 0u);
 }
 
+TEST(OrderedWork, the_last_result_ends_the_threads_before_the_last_item) {
+  std::atomic<uint64_t> processed = 0;
+  OrderedWork<uint64_t> work(
+      {.items = UINT64_MAX, .threads = 4},
+      [&] {
+        return [&](uint64_t i) {
+          ++processed;
+          return i;
+        };
+      },
+      weigh, [](uint64_t i) { return i >= 100; });
+  for (uint64_t i = 0; i <= 100; ++i) EXPECT_EQ(wait_for_next(work), i);
+  EXPECT_GE(processed, 101u);
+  EXPECT_LE(processed, 104u);  // one more for each other thread
+}
+
 TEST(OrderedWork, nothing_to_do_is_fine) {
   OrderedWork<uint64_t> work(
       {.items = 0, .threads = 4}, [] { return [](uint64_t i) { return i; }; }, weigh);

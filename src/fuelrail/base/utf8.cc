@@ -1,6 +1,7 @@
 #include "fuelrail/base/utf8.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 namespace fuelrail {
@@ -33,6 +34,24 @@ Utf8Character first_character(std::string_view text, bool surrogates) {
   const bool surrogate = code >= 0xd800 && code <= 0xdfff;
   if (code < lead->smallest || code > 0x10ffff || (surrogate && !surrogates)) return {};
   return {code, lead->bytes};
+}
+
+size_t utf8_bytes(std::string_view text) {
+  constexpr uint64_t kHighBits = 0x8080808080808080;
+  size_t at = 0;
+  while (at < text.size()) {
+    uint64_t eight = 0;
+    const size_t left = std::min(text.size() - at, sizeof eight);
+    std::memcpy(&eight, text.data() + at, left);
+    if ((eight & kHighBits) == 0) {
+      at += left;
+      continue;
+    }
+    const size_t bytes = first_character(text.substr(at)).bytes;
+    if (bytes == 0) break;
+    at += bytes;
+  }
+  return at;
 }
 
 }  // namespace fuelrail

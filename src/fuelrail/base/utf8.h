@@ -16,4 +16,7 @@ struct Utf8Character {
 // "surrogatepass" writes them). Requires: the text is not empty.
 Utf8Character first_character(std::string_view text, bool surrogates = false);
 
+// The number of bytes before the first invalid character; all of them if the text is UTF-8.
+size_t utf8_bytes(std::string_view text);
+
 }  // namespace fuelrail

@@ -1,17 +1,21 @@
 // fuelrail cat: writes the bytes of records.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/json.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/record_info.h"
+#include "fuelrail/cli/sample_json.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
 #include "fuelrail/container/formats.h"
@@ -30,6 +34,17 @@ struct CatArguments {
   bool overwrite = false;
   bool raw = false;
   bool png = false;
+  bool json = false;
+  std::string field;
+
+  // The names of the options that choose what is written.
+  std::vector<std::string> forms() const {
+    std::vector<std::string> chosen;
+    if (raw) chosen.emplace_back("--raw");
+    if (png) chosen.emplace_back("--png");
+    if (json) chosen.emplace_back("--json");
+    return chosen;
+  }
 };
 
 // What to write for one record.
@@ -43,18 +58,22 @@ using Take = std::function<void(Bytes)>;
 
 class ContentReader {
  public:
-  ContentReader(const Container& container, bool raw, bool png)
-      : container_(container), inspector_(container), raw_(raw), png_(png) {}
+  ContentReader(const Container& container, const CatArguments& arguments)
+      : container_(container),
+        arguments_(arguments),
+        inspector_(container, field_of(container, arguments)) {}
 
   Content read(uint64_t i) {
     const RecordInfo info = inspector_.inspect(i);  // also checks the payload
-    if (png_)
+    if (arguments_.json) return {.bytes = as_bytes(json(i)), .extension = ".json"};
+    if (arguments_.png)
       return {.bytes = naming(
                   path_of(i), [&] { return decoded(info); }, i),
               .extension = ".png"};
     Content content{.in_pieces = info.is_long};
-    if (!raw_ && info.format != nullptr) content.extension = info.format->extensions.front();
-    if (!info.is_long) content.bytes = raw_ ? payload(i) : info.content;
+    if (!arguments_.raw && info.format != nullptr)
+      content.extension = info.format->extensions.front();
+    if (!info.is_long) content.bytes = arguments_.raw ? payload(i) : info.content;
     return content;
   }
 
@@ -72,6 +91,31 @@ class ContentReader {
   std::string path_of(uint64_t i) const { return container_.place(i).path; }
 
  private:
+  static std::optional<size_t> field_of(const Container& container, const CatArguments& arguments) {
+    if (arguments.field.empty()) return {};
+    const size_t field = container.schema().index_of(arguments.field);
+    if (!container.schema().fields[field].has(kListField)) return field;
+    throw UnsupportedError(
+        "the field is a list, whose items cannot be written one by one",
+        {.found = arguments.field, .remedy = "Use --json, or read the list in Python"});
+  }
+
+  // Requires: the record was inspected.
+  const std::string& json(uint64_t i) {
+    if (is_opaque(container_)) {
+      throw UnsupportedError("the record is opaque bytes",
+                             {.path = path_of(i), .record = i, .remedy = "Omit --json"});
+    }
+    const Sample& sample = inspector_.sample();
+    json_ = Json{{"record", i},
+                 {"id", sample.id},
+                 {"path", path_of(i)},
+                 {"sample", sample_json(container_.schema(), sample)}}
+                .text() +
+            "\n";
+    return json_;
+  }
+
   // The payload as it is stored, with header and labels.
   Bytes payload(uint64_t i) {
     const Extent extent = container_.record_extent(i);
@@ -95,9 +139,9 @@ class ContentReader {
   static constexpr int kPngLevel = 6;
 
   const Container& container_;
+  const CatArguments& arguments_;
   RecordInspector inspector_;
-  bool raw_;
-  bool png_;
+  std::string json_;
   std::unique_ptr<Decoder> decoder_ = make_decoder();
   PixelBuffer pixels_;
   std::vector<std::byte> png_bytes_;
@@ -145,10 +189,11 @@ void write_to_folder(ContentReader& reader, const std::vector<uint64_t>& records
 int run(const CatArguments& arguments, Console& console) {
   const auto container = open_warning(arguments.dataset, console);
   const std::vector<uint64_t> records = records_of(arguments.ranges, container->size());
-  if (arguments.raw && arguments.png) {
-    throw InvalidArgumentError("--raw and --png cannot be combined", {.expected = "one of them"});
+  if (const std::vector<std::string> forms = arguments.forms(); forms.size() > 1) {
+    throw InvalidArgumentError(fmt::format("{} cannot be combined", fmt::join(forms, " and ")),
+                               {.expected = "one of them"});
   }
-  ContentReader reader(*container, arguments.raw, arguments.png);
+  ContentReader reader(*container, arguments);
   const bool to_folder =
       !arguments.output.empty() &&
       (records.size() != 1 || arguments.output.ends_with('/') || is_directory(arguments.output));
@@ -176,6 +221,8 @@ With several records, an error or Ctrl-C leaves the files of the records before 
 Examples:
   fuelrail cat train.{1} 7 > 7.jpg
   fuelrail cat train.{1} 7 --png > 7.png
+  fuelrail cat drive.{1} 7 --json
+  fuelrail cat drive.{1} 7 --field cameras.1.image > 7.jpg
   fuelrail cat train.{1} :20 -o first-images)";
 
 std::vector<Option> options_of(CatArguments& arguments) {
@@ -187,7 +234,11 @@ std::vector<Option> options_of(CatArguments& arguments) {
          "File to write; for several records, a folder (default: standard output)"},
         {"--overwrite", &arguments.overwrite, "Replace existing files"},
         {"--raw", &arguments.raw, "Write each record's whole payload, not only the image in it"},
-        {"--png", &arguments.png, "Decode each image, and write its pixels as PNG"}}});
+        {"--png", &arguments.png, "Decode each image, and write its pixels as PNG"},
+        {"--json", &arguments.json,
+         "Write each sample as JSON: numbers and texts, of images and bytes only their size"},
+        {"--field", &arguments.field,
+         "Field to write (default: the first image, or the first field)"}}});
 }
 
 }  // namespace

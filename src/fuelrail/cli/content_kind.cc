@@ -32,7 +32,7 @@ RecordSizes sizes_of(const Container& container) {
 }
 
 ContentKind kind_of(const Container& container) {
-  ContentKind kind{.opaque = !has_images(container)};
+  ContentKind kind{.opaque = is_opaque(container)};
   if (!kind.opaque) return kind;
   const std::vector<const RecordFile*> files = record_files_of(container);
   for (const RecordFile* file : files) {

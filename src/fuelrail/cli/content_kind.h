@@ -20,7 +20,7 @@ struct RecordSizes {  // in bytes, with the framing
 RecordSizes sizes_of(const Container& container);
 
 struct ContentKind {
-  bool opaque = false;          // the records are not images; their bytes are not interpreted
+  bool opaque = false;          // the records are neither images nor samples, and are not parsed
   std::string reader{};         // the Python class that reads all files; empty if there is none
   std::string schema{};         // the schema that reads a packed folder as images
   uint64_t packed_folders = 0;  // number of files that are packed folders

@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/json.h"
@@ -13,6 +15,7 @@
 #include "fuelrail/cli/content_kind.h"
 #include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/record_info.h"
+#include "fuelrail/cli/sample_json.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
 
@@ -138,10 +141,12 @@ Json splits_json(const Findings& found) {
   return splits.empty() ? Json() : Json(splits);
 }
 
-Json fields_json(const Schema& schema) {
+Json fields_json(const Container& container) {
   std::vector<Json> fields;
-  for (const FieldSpec& field : schema.fields) {
-    fields.push_back(Json{{"name", field.name}, {"kind", describe(field)}});
+  const bool samples = has_samples(container);
+  for (const FieldSpec& field : container.schema().fields) {
+    fields.push_back(samples ? field_json(container, field)
+                             : Json{{"name", field.name}, {"kind", describe(field)}});
   }
   return fields;
 }
@@ -162,21 +167,20 @@ void print_json(const std::string& uri, const Container& container, const Findin
                           {"records", container.size()},
                           {"bytes", fingerprint.bytes},
                           {"splits", splits_json(found)},
-                          {"fields", fields_json(container.schema())},
+                          {"fields", fields_json(container)},
                           {"opaque", found.kind.opaque},
                           {"packed_folders", found.kind.packed_folders},
                           {"record_bytes", sizes_json(found)},
                           {"label", label_json(container.schema())},
                           {"classes", classes.empty() ? Json() : Json(classes)},
-                          {"sample", found.kind.opaque ? Json() : sampled_json(found.sampled)},
+                          {"sample", has_images(container) ? sampled_json(found.sampled) : Json()},
                           {"checksums", container.verifies_checksums()},
                           {"sidecar", sidecars_json(container)},
                           {"fingerprint", to_string(fingerprint)}}
                          .text());
 }
 
-std::string classes_text(const Container& container) {
-  const auto& classes = container.classes();
+std::string classes_text(const std::vector<std::string>& classes) {
   if (classes.empty()) {
     return "names unknown: the file stores none, and they cannot be rebuilt from it";
   }
@@ -234,8 +238,19 @@ void print_images(const SampledImages& sampled, const Line& line) {
 // Prints a dataset whose records are images with labels.
 void print_image_dataset(const Container& container, const Findings& found, const Line& line) {
   line("labels", label_kind(container.schema()));
-  line("classes", classes_text(container));
+  line("classes", classes_text(container.classes()));
   print_images(found.sampled, line);
+}
+
+// Prints a dataset whose records are sample records.
+void print_samples(const Container& container, const Findings& found, const Line& line) {
+  std::string_view name = "fields";
+  for (const std::string& row : field_table(container)) line(std::exchange(name, ""), row);
+  for (const FieldSpec& field : container.schema().fields) {
+    if (field.role != Role::kLabel) continue;
+    line("classes", field.name + ": " + classes_text(container.classes_of(field.name)));
+  }
+  if (has_images(container)) print_images(found.sampled, line);
 }
 
 void print_opaque_dataset(const Container& container, const Findings& found, const Line& line) {
@@ -261,7 +276,9 @@ void print_text(const std::string& uri, const Container& container, const Findin
     splits += fmt::format("{}{} {}", splits.empty() ? "" : ", ", name, grouped(records));
   }
   if (!splits.empty()) line("splits", splits);
-  (found.kind.opaque ? print_opaque_dataset : print_image_dataset)(container, found, line);
+  (found.kind.opaque        ? print_opaque_dataset
+   : has_samples(container) ? print_samples
+                            : print_image_dataset)(container, found, line);
   line("checksums", checksums_text(container));
   line("sidecar", sidecar_text(container));
 }
@@ -271,7 +288,7 @@ int run(const InfoArguments& arguments, Console& console) {
   Findings found{.kind = kind_of(*container)};
   if (found.kind.opaque) {
     found.sizes = sizes_of(*container);
-  } else {
+  } else if (has_images(*container)) {
     found.sampled = look_at_some(*container);
   }
   std::string damage;

@@ -65,6 +65,16 @@ bool has_images(const Container& container) {
   return std::ranges::any_of(container.schema().fields, is_image);
 }
 
+bool has_samples(const Container& container) {
+  return std::ranges::any_of(record_files_of(container), [](const RecordFile* file) {
+    return file->sidecar().payloads().samples.has_value();
+  });
+}
+
+bool is_opaque(const Container& container) {
+  return !has_images(container) && !has_samples(container);
+}
+
 size_t content_field(const Schema& schema) {
   const auto image = std::ranges::find_if(schema.fields, is_image);
   return image == schema.fields.end() ? 0 : static_cast<size_t>(image - schema.fields.begin());

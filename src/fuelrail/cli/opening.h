@@ -37,6 +37,10 @@ std::vector<const RecordFile*> record_files_of(const Container& container);
 
 bool is_image(const FieldSpec& field);
 bool has_images(const Container& container);
+// Whether the records are not parsed: they are neither images nor sample records.
+bool is_opaque(const Container& container);
+// Whether the records are sample records, which may have any fields.
+bool has_samples(const Container& container);
 // The index of the field that commands show and measure: the first image, or the first field if
 // there is no image.
 size_t content_field(const Schema& schema);

@@ -4,6 +4,7 @@
 
 #include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/signals.h"
+#include "fuelrail/container/image_record.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -15,7 +16,7 @@ constexpr uint64_t kLongestOfBytes = uint64_t{32} << 20;
 
 PieceReader::PieceReader(const Container& container)
     : container_(container),
-      longest_(has_images(container) ? kMaxImageRecordBytes : kLongestOfBytes) {
+      longest_(is_opaque(container) ? kLongestOfBytes : kMaxImageRecordBytes) {
   for (const RecordFile* file : record_files_of(container)) {
     if (file->has_long_records()) files_.push_back(file);
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 
 #include "fuelrail/cli/opening.h"
@@ -36,12 +37,14 @@ RecordChecker::RecordChecker(const Container& container, bool decode, const Cont
       full_(full),
       files_(record_files_of(container)),
       pieces_(container),
+      has_several_images_(std::ranges::count_if(container.schema().fields, is_image) > 1),
       decoder_(decode ? make_decoder() : nullptr) {}
 
 CheckedRecord RecordChecker::check(uint64_t i) {
   CheckedRecord checked;
   bool record_is_read = false;
   checked_ = nullptr;
+  checked_field_ = nullptr;
   try {
     if (pieces_.is_long(i)) {  // only its checksum can be checked
       pieces_.read(i, [](Bytes) {});
@@ -61,6 +64,7 @@ CheckedRecord RecordChecker::check(uint64_t i) {
   } catch (Error& error) {
     checked.finding = finding_at(i, error);
     checked.finding->in_image = record_is_read;
+    if (record_is_read && has_several_images_) name_field(*checked.finding);
   } catch (const Interrupted&) {           // the waiting thread also stops
   } catch (const std::exception& error) {  // std::bad_alloc: the image's header claims a huge size
     IoError refused("cannot check the record", {.found = error.what()});
@@ -74,6 +78,13 @@ Finding RecordChecker::finding_at(uint64_t i, Error& error) const {
   return finding_of(error);
 }
 
+void RecordChecker::name_field(Finding& finding) const {
+  if (checked_field_ == nullptr) return;
+  const std::string field = fmt::format(" (field '{}')", checked_field_->name);
+  finding.text += field;
+  finding.problem += field;
+}
+
 void RecordChecker::check_tables(uint64_t i) const {
   const Place place = container_.place(i);
   for (const RecordFile* file : files_) {
@@ -85,7 +96,10 @@ uint32_t RecordChecker::check_images(const Container& container) {
   const auto& fields = container.schema().fields;
   uint32_t tolerated = 0;
   for (size_t f = 0; f < fields.size(); ++f) {
-    if (is_image(fields[f])) tolerated += check_image(sample_.fields[f]);
+    if (!is_image(fields[f])) continue;
+    checked_field_ = &fields[f];
+    if (!fields[f].has(kListField)) tolerated += check_image(sample_.fields[f]);
+    for (const Bytes item : sample_.fields[f].items) tolerated += check_image(item);
   }
   return tolerated;
 }

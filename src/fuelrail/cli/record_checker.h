@@ -50,6 +50,7 @@ class RecordChecker {
 
  private:
   void check_tables(uint64_t i) const;
+  void name_field(Finding& finding) const;
   Finding finding_at(uint64_t i, Error& error) const;
   uint32_t check_images(const Container& container);
   // Returns: the number of tolerated oddities.
@@ -59,11 +60,13 @@ class RecordChecker {
   const Container* full_;
   const std::vector<const RecordFile*> files_;
   PieceReader pieces_;
+  const bool has_several_images_;
   std::unique_ptr<Decoder> decoder_;
   std::vector<std::byte> framed_;
   Sample sample_;
   Scratch pixels_;
   const std::byte* checked_ = nullptr;  // the record's image that was checked last
+  const FieldSpec* checked_field_ = nullptr;
 };
 
 }  // namespace fuelrail::cli

@@ -71,6 +71,11 @@ void read_record(const Container& container, uint64_t i, std::vector<std::byte>&
   throw IoError(failure, detail);
 }
 
+RecordInspector::RecordInspector(const Container& container, std::optional<size_t> field)
+    : container_(container),
+      field_(field.value_or(content_field(container.schema()))),
+      pieces_(container) {}
+
 RecordInfo RecordInspector::inspect(uint64_t i) {
   if (pieces_.is_long(i)) return inspect_long(i);
   read_record(container_, i, framed_, sample_);
@@ -79,7 +84,9 @@ RecordInfo RecordInspector::inspect(uint64_t i) {
   info.labels = labels();
   info.class_name = class_of(info.labels);
   info.name = name();
-  const FieldValue& content = sample_.fields[content_field(container_.schema())];
+  const FieldValue& value = sample_.fields[field_];
+  const EncodedImage& whole = value;
+  const EncodedImage content = value.items.empty() ? whole : EncodedImage(value.items.front());
   info.content = content.stands_alone() ? content.bytes : Bytes(framed_);
   info.content_bytes = info.content.size();
   info.encoded = content;
@@ -102,6 +109,7 @@ std::vector<double> RecordInspector::labels() const {
   const Schema& schema = container_.schema();
   if (!schema.has("label")) return {};
   const size_t field = schema.index_of("label");
+  if (schema.fields[field].kind != FieldKind::kTensor) return {};
   const Bytes bytes = sample_.fields[field].bytes;
   switch (schema.fields[field].dtype) {
     case DType::kInt64:
@@ -115,8 +123,10 @@ std::vector<double> RecordInspector::labels() const {
 
 std::string RecordInspector::name() const {
   const Schema& schema = container_.schema();
-  return schema.has("name") ? std::string(as_text(sample_.fields[schema.index_of("name")].bytes))
-                            : "";
+  if (!schema.has("name")) return "";
+  const size_t field = schema.index_of("name");
+  if (schema.fields[field].kind == FieldKind::kTensor) return "";
+  return std::string(as_text(sample_.fields[field].bytes));
 }
 
 std::string RecordInspector::class_of(const std::vector<double>& labels) const {

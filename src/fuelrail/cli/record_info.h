@@ -22,7 +22,7 @@ struct RecordInfo {
   std::optional<ImageInfo> image;       // empty if the record has no readable image
   const ImageFormat* format = nullptr;  // of the image, even if it cannot be decoded; null: unknown
   uint64_t content_bytes = 0;           // size of `content`, even if `is_long`
-  // The field of content_field (opening.h), or the whole record if that field does not stand alone.
+  // The inspected field, or the whole record if that field does not stand alone.
   // Valid until the next `inspect`. Empty if `is_long`.
   Bytes content;
   EncodedImage encoded{};  // the image in it; as long valid
@@ -39,12 +39,16 @@ void read_record(const Container& container, uint64_t i, std::vector<std::byte>&
 // Reads records one after the other into the same memory.
 class RecordInspector {
  public:
-  explicit RecordInspector(const Container& container)
-      : container_(container), pieces_(container) {}
+  // `field`: the field to inspect. Default: content_field (opening.h).
+  explicit RecordInspector(const Container& container, std::optional<size_t> field = {});
 
-  // Reads record i, or only its beginning if it is long (piece_reader.h). Errors: those of
-  // read_record.
+  // Reads record i, or only its beginning if it is long (piece_reader.h). Of a list, the content is
+  // its first item. Errors: those of read_record.
   RecordInfo inspect(uint64_t i);
+
+  // The sample that `inspect` read, unless the record is long. As long valid as
+  // RecordInfo::content.
+  const Sample& sample() const { return sample_; }
 
   // The reader of long records.
   PieceReader& pieces() { return pieces_; }
@@ -56,6 +60,7 @@ class RecordInspector {
   std::string class_of(const std::vector<double>& labels) const;
 
   const Container& container_;
+  const size_t field_;
   PieceReader pieces_;
   std::vector<std::byte> framed_;
   Sample sample_;

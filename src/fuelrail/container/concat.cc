@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/ranges.h"
 #include "fuelrail/container/class_names.h"
 #include "fuelrail/container/fingerprint.h"
+#include "fuelrail/container/schema_text.h"
 
 namespace fuelrail {
 namespace {
@@ -19,22 +21,14 @@ std::string path_of(const Container& part) {
   return part.size() == 0 ? std::string() : part.place(0).path;
 }
 
-// "label: tensor int64 []" for each field.
-std::string describe(const Schema& schema) {
-  std::string text;
-  for (const FieldSpec& field : schema.fields) {
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", field.name, describe(field));
-  }
-  return text.empty() ? "no fields" : text;
-}
-
 void check_part_schema(const Container& part, size_t number, const Schema& expected) {
-  if (part.schema() == expected) return;
+  const auto differing = difference(expected, part.schema());
+  if (!differing) return;
   throw InvalidArgumentError(
       fmt::format("part {} does not have the same fields as the parts before it", number),
       {.path = path_of(part),
-       .expected = describe(expected),
-       .found = describe(part.schema()),
+       .expected = differing->expected,
+       .found = differing->found,
        .remedy = "Join containers with the same fields, or pack the parts again with labels of the "
                  "same kind"});
 }
@@ -75,6 +69,11 @@ class Concat final : public Container {
   }
 
   const std::vector<std::string>& classes() const override { return classes_; }
+  const std::vector<std::string>& classes_of(std::string_view field) const override {
+    const auto known = parts_with_classes_.find(std::string(field));
+    return known == parts_with_classes_.end() ? Container::classes_of(field)
+                                              : parts_[known->second]->classes_of(field);
+  }
   std::span<const Part> parts() const { return parts_; }
   const char* format() const override {
     const std::string_view first = parts_[0]->format();
@@ -105,12 +104,31 @@ class Concat final : public Container {
               number),
           path_of(part));
     }
+    for (const FieldSpec& field : schema().fields) {
+      if (field.role == Role::kLabel && field.name != "label")
+        add_classes(part, number, field.name);
+    }
     records_.add(part.size());
+  }
+
+  void add_classes(const Container& part, size_t number, const std::string& field) {
+    const std::vector<std::string>& names = part.classes_of(field);
+    if (names.empty()) return;
+    const auto [known, is_first] = parts_with_classes_.emplace(field, number);
+    if (is_first) return;
+    const auto differing = first_difference(parts_[known->second]->classes_of(field), names);
+    if (!differing) return;
+    throw InvalidArgumentError(
+        fmt::format("part {} cannot be joined to the parts before it: field '{}' has different "
+                    "class names",
+                    number, field),
+        {.path = path_of(part), .expected = differing->expected, .found = differing->found});
   }
 
   std::vector<Part> parts_;
   Ranges records_;  // per part
   std::vector<std::string> classes_;
+  std::map<std::string, size_t> parts_with_classes_;  // of other fields: the first part with names
 };
 
 }  // namespace

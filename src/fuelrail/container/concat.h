@@ -12,7 +12,7 @@ namespace fuelrail {
 // Returns one container with the records of all parts, in order. Ids and places are those of the
 // parts. The class names are those of the first part that has any. Finding a record takes O(log
 // parts). A single part is returned unchanged. Errors: InvalidArgumentError if `parts` is empty, if
-// schemas differ, or if two parts have different class names.
+// schemas differ (the error shows in which fields), or if two parts have different class names.
 std::shared_ptr<const Container> concat(std::vector<std::shared_ptr<const Container>> parts);
 
 // The parts of a container that `concat` built; empty for any other container. Lifetime: valid

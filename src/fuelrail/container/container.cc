@@ -15,6 +15,11 @@ Fingerprint Container::fingerprint(const KeepGoing& keep_going) const {
   return *known;
 }
 
+const std::vector<std::string>& Container::classes_of(std::string_view field) const {
+  static const std::vector<std::string> kNone;
+  return field == "label" ? classes() : kNone;
+}
+
 void check_length(const Extent& extent, uint64_t max_record_bytes) {
   if (extent.length <= max_record_bytes) return;
   throw CorruptError("the record is longer than allowed",

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fuelrail/base/box.h"
@@ -93,8 +94,13 @@ class Container {
   // signal handler that saves a state does so). Errors: those of `extent`; StateError.
   Fingerprint fingerprint(const KeepGoing& keep_going = {}) const;
 
-  // The class names, by label. Empty if neither the file nor its sidecar has any.
+  // The class names of the field `label`, by label. Empty if neither the file nor its sidecar has
+  // any.
   virtual const std::vector<std::string>& classes() const = 0;
+
+  // The class names of a field with the role label; empty if there are none. Default: `classes` for
+  // the field `label`.
+  virtual const std::vector<std::string>& classes_of(std::string_view field) const;
 
   // The name of the storage format, for display: "RecordIO", "FFRecord", "folder", "packed folder";
   // "several formats" for files of different formats. Default: "records".

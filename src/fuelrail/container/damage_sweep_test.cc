@@ -14,6 +14,7 @@
 #include "fuelrail/container/open.h"
 #include "fuelrail/storage/memory/memory_file_system.h"
 #include "fuelrail/testing/ffrecord_file.h"
+#include "fuelrail/testing/made_samples.h"
 #include "fuelrail/testing/record_file.h"
 
 namespace fuelrail {
@@ -33,6 +34,8 @@ std::string record_of(const Container& container, uint64_t i) {
   std::string text = std::to_string(sample.id);
   for (const FieldValue& field : sample.fields) {
     text += "|" + std::string(as_text(field.bytes));
+    for (const int64_t extent : field.shape) text += " " + std::to_string(extent);
+    for (const Bytes item : field.items) text += "," + std::string(as_text(item));
   }
   return text;
 }
@@ -87,7 +90,7 @@ class DamageSweep : public ::testing::Test {
         writer.add_record(old->record(i));
       }
     }
-    if (old->labels()) writer.set_labels(*old->labels());
+    writer.set_payloads(old->payloads());
     writer.set_classes({"cat", "dog"});
     const auto sink = memory_file_system().create(sidecar_);
     writer.write_to(old->identity(), *sink);
@@ -193,6 +196,15 @@ TEST_F(DamageSweep, no_change_of_a_sidecar_gives_other_data) {
   make(recordio::framed_file(small_payloads()), true);
   sweep(sidecar_, frx_, 2);
   EXPECT_EQ(bad_records_, 0u);
+  EXPECT_EQ(errors_, 0u);
+}
+
+TEST_F(DamageSweep, no_change_of_a_file_of_samples_or_of_its_sidecar_gives_other_data) {
+  make(recordio::framed_file(testing::made_payloads(2)), true);
+  sweep(uri_, data_, 5);
+  EXPECT_GE(errors_, data_.size() / 5);  // each cut
+  errors_ = 0;
+  sweep(sidecar_, frx_, 3);
   EXPECT_EQ(errors_, 0u);
 }
 

@@ -19,7 +19,6 @@ constexpr size_t kId2At = 16;
 // Names of the fields, and their order in the schema.
 constexpr const char* kImageField = "image";
 constexpr const char* kLabelField = "label";
-constexpr const char* kDataField = "data";
 constexpr size_t kImageAt = 0;
 constexpr size_t kLabelAt = 1;
 
@@ -88,27 +87,6 @@ void append_image_record(uint64_t id, std::span<const float> labels, Bytes image
   out.insert(out.end(), image.begin(), image.end());
 }
 
-// --- The image records of a file ---
-
-void ImageRecordTally::add(Bytes begin) {
-  ++records_;
-  if (!has_image_prefix(begin)) return;
-  ++image_records_;
-  labels_.add(parse_image_record(begin).labels);
-}
-
-bool ImageRecordTally::would_change_labels(Bytes begin) const {
-  if (!has_image_prefix(begin)) return false;
-  LabelTally after = labels_;
-  after.add(parse_image_record(begin).labels);
-  return after.summary() != labels_.summary();
-}
-
-std::optional<LabelSummary> ImageRecordTally::labels() const {
-  if (image_records_ <= records_ / 2) return std::nullopt;
-  return labels_.summary();
-}
-
 Schema image_schema(const LabelSummary& labels) {
   return {{image_field(kImageField), labels_field(labels)}};
 }
@@ -131,26 +109,6 @@ void fill_image_sample(const Schema& schema, uint64_t id, Bytes image, Bytes lab
         {.expected = fmt::format("{}", expected), .found = fmt::format("{}", width)});
   }
   if (spec.dtype == DType::kInt64) label.bytes = as_integer(load_le<float>(labels.data()), out);
-}
-
-PayloadParser::PayloadParser(const std::optional<LabelSummary>& labels)
-    : images_(labels.has_value()) {
-  if (labels) {
-    schema_ = image_schema(*labels);
-  } else {
-    schema_.fields = {{.name = kDataField, .kind = FieldKind::kBytes}};
-  }
-}
-
-void PayloadParser::parse(uint64_t index, Bytes payload, Sample& out) const {
-  if (images_) {
-    const ImageRecord record = parse_image_record(payload);
-    fill_image_sample(schema_, record.id, record.image, record.labels, out);
-    return;
-  }
-  out.fields.resize(schema_.fields.size());
-  out.fields[0] = {payload};
-  out.id = index;
 }
 
 }  // namespace fuelrail

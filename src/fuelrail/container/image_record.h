@@ -1,5 +1,4 @@
-// The meaning of a record's payload, in every format whose records are plain bytes: an image record
-// (MXNet's header and labels, then the image), or raw bytes.
+// Image records: payloads that are MXNet's header and labels, then an image.
 //
 // The header (MXNet's IRHeader) is 24 bytes, little-endian: flag u32, label f32, id u64, id2 u64.
 // If flag is n > 0, n float32 labels follow the header. Frozen: it is MXNet's format
@@ -51,30 +50,6 @@ ImageRecord parse_image_record(Bytes payload);
 void append_image_record(uint64_t id, std::span<const float> labels, Bytes image,
                          std::vector<std::byte>& out);
 
-// Determines, record by record, whether the records of a file are images, and what their labels
-// are.
-class ImageRecordTally {
- public:
-  // Adds a record. `begin`: the beginning of its payload, which must include all labels if it is an
-  // image record.
-  void add(Bytes begin);
-
-  // Whether `add` would change the label summary. If so, the record's checksum should be verified
-  // first.
-  bool would_change_labels(Bytes begin) const;
-
-  uint64_t records() const { return records_; }
-
-  // The label summary if more than half of the records are image records, otherwise empty. The
-  // remaining records of a file with images count as damaged: reading one is an error.
-  std::optional<LabelSummary> labels() const;
-
- private:
-  LabelTally labels_;
-  uint64_t records_ = 0;
-  uint64_t image_records_ = 0;
-};
-
 // {image: image; label: tensor}. The label is an int64 scalar if every record has one label and all
 // labels are whole numbers; a float32 scalar if every record has one label and some are not whole;
 // otherwise float32 [width], where the width is -1 if it differs between records.
@@ -84,24 +59,5 @@ Schema image_schema(const LabelSummary& labels);
 // has views of `image`, of `labels` and of its own memory. Errors: CorruptError for labels that
 // contradict the schema.
 void fill_image_sample(const Schema& schema, uint64_t id, Bytes image, Bytes labels, Sample& out);
-
-// Parses the payloads of one file into samples. Immutable.
-class PayloadParser {
- public:
-  // The schema is image_schema(*labels) if `labels` is set, otherwise {data: bytes}.
-  explicit PayloadParser(const std::optional<LabelSummary>& labels);
-
-  const Schema& schema() const { return schema_; }
-
-  // Parses a payload. The sample's id is the image record's id, or `index` if the payload is raw
-  // bytes. Lifetime: `out` has views of `payload` and of its own memory. Errors, for a file with
-  // images: CorruptError for a payload that is not an image record or whose labels contradict the
-  // schema.
-  void parse(uint64_t index, Bytes payload, Sample& out) const;
-
- private:
-  bool images_;
-  Schema schema_;
-};
 
 }  // namespace fuelrail

@@ -12,6 +12,12 @@ void RecordFile::read_pieces(uint64_t i, MutableBytes,
       {.path = uri(), .record = i, .remedy = "Report this as a bug: the file is not at fault"});
 }
 
+const std::vector<std::string>& RecordFile::classes_of(std::string_view field) const {
+  const FieldClasses& others = sidecar().field_classes();
+  const auto found = others.find(std::string(field));
+  return found != others.end() ? found->second : Container::classes_of(field);
+}
+
 void RecordFile::parse(uint64_t i, Bytes framed, Sample& out) const {
   try {
     const std::optional<uint32_t> crc = payload_crc(i);

@@ -13,7 +13,7 @@
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/damage.h"
-#include "fuelrail/container/image_record.h"
+#include "fuelrail/container/payload.h"
 #include "fuelrail/container/record_split.h"
 #include "fuelrail/container/sidecar/sidecar_store.h"
 
@@ -25,12 +25,13 @@ inline constexpr const char* kRecover =
 
 class RecordFile : public Container {
  public:
-  // Schema and samples are those that image_record.h defines for the sidecar's label summary. A
+  // Schema and samples are those that payload.h defines for the kind of payloads in the sidecar. A
   // format with different samples overrides both methods.
   const Schema& schema() const override { return parser_.schema(); }
   void parse(uint64_t i, Bytes framed, Sample& out) const override;
 
   const std::vector<std::string>& classes() const override { return sidecar().classes(); }
+  const std::vector<std::string>& classes_of(std::string_view field) const override;
 
   const std::shared_ptr<const Source>& source() const { return source_; }
   const std::string& uri() const { return source_->uri(); }
@@ -79,7 +80,7 @@ class RecordFile : public Container {
   RecordFile(std::shared_ptr<const Source> source, StoredSidecar sidecar)
       : source_(std::move(source)),
         stored_(std::move(sidecar)),
-        parser_(stored_.sidecar->labels()) {}
+        parser_(stored_.sidecar->payloads()) {}
 
   // The ends of the file that have changed since the sidecar was built.
   const ChangedEnds& changed() const { return stored_.changed; }

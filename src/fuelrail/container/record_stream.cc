@@ -5,7 +5,7 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/formats.h"
-#include "fuelrail/container/image_record.h"
+#include "fuelrail/container/payload.h"
 #include "fuelrail/container/sidecar/sidecar_store.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -53,7 +53,7 @@ class RecordFileStream final : public RecordStream {
   }
 
   void finish(SidecarWriter& to) override {
-    if (sidecar()->labels()) to.set_labels(*sidecar()->labels());
+    to.set_payloads(sidecar()->payloads());
     to.keep_sections_of(*sidecar(), kKeysSection);
   }
 
@@ -85,7 +85,7 @@ StreamedRecord read_record(const RecordFile& file, uint64_t i, BlockReader& read
   if (file.has_long_records()) check_payload_bytes(extent.length, max_payload_bytes, file.uri());
   const Bytes payload = file.payload(i, reader.at(extent.offset, extent.length), storage);
   StreamedRecord record{.payload = payload, .crc = crc32(payload), .framed_bytes = extent.length};
-  if (known.labels() && has_image_prefix(payload)) record.id = parse_image_record(payload).id;
+  record.id = payload_id(known.payloads(), payload);
   if (known.has_keys()) record.key = known.key(i);
   return record;
 }

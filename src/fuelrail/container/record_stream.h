@@ -20,7 +20,7 @@ struct StreamedRecord {
   Bytes payload;  // valid until the next record is read
   uint32_t crc = 0;
   uint64_t framed_bytes = 0;      // in the file; 0 for a sample read by a schema
-  std::optional<uint64_t> id{};   // the image's id, which is the default key
+  std::optional<uint64_t> id{};   // the id in the record, which is the default key
   std::optional<uint64_t> key{};  // from the index or the sidecar, if one of them has it
 };
 
@@ -41,8 +41,8 @@ class RecordStream {
   // UnsupportedError for a record that is too long.
   StreamedRecord read(uint64_t i);
 
-  // Call after the last record. Adds labels, class names and other sections, but not keys, to the
-  // new sidecar, in the order in which packing adds them. Errors: those of `read`.
+  // Call after the last record. Adds labels or fields, class names and other sections, but not
+  // keys, to the new sidecar, in the order in which packing adds them. Errors: those of `read`.
   virtual void finish(SidecarWriter& to) = 0;
 
   // The splits that the file stores. Errors: those of RecordFile::splits.
@@ -64,8 +64,8 @@ class RecordStream {
   uint64_t max_payload_bytes_;
 };
 
-// Reads record i as it is stored. Sets its id if it is an image with labels, and its key if the
-// sidecar has keys. `storage` holds a payload that cannot be a view. No checksum is verified.
+// Reads record i as it is stored. Sets its id if it is an image or sample record, and its key if
+// the sidecar has keys. `storage` holds a payload that cannot be a view. No checksum is verified.
 // Errors: those of the source; UnsupportedError, before memory is allocated, for a record that is
 // too long.
 StreamedRecord read_record(const RecordFile& file, uint64_t i, BlockReader& reader,

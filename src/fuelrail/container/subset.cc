@@ -68,6 +68,9 @@ class Subset final : public View {
     return parent_->image_size(indices_[i]);
   }
   const std::vector<std::string>& classes() const override { return parent_->classes(); }
+  const std::vector<std::string>& classes_of(std::string_view field) const override {
+    return parent_->classes_of(field);
+  }
   const char* format() const override { return parent_->format(); }
   bool verifies_checksums() const override { return parent_->verifies_checksums(); }
 

@@ -17,6 +17,9 @@ class WholeRecords final : public Container {
   Place place(uint64_t i) const override { return of_->place(i); }
   std::optional<Size> image_size(uint64_t i) const override { return of_->image_size(i); }
   const std::vector<std::string>& classes() const override { return of_->classes(); }
+  const std::vector<std::string>& classes_of(std::string_view field) const override {
+    return of_->classes_of(field);
+  }
   const char* format() const override { return of_->format(); }
   bool verifies_checksums() const override { return of_->verifies_checksums(); }
 

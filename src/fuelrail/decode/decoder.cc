@@ -81,6 +81,12 @@ class AnyDecoder final : public Decoder {
   std::vector<std::pair<const ImageFormat*, std::unique_ptr<Decoder>>> made_;
 };
 
+uint32_t decode_job(Decoder& decoder, DecodeJob& job) {
+  decoder.decode({&job, 1});
+  if (job.error) std::rethrow_exception(job.error);
+  return job.tolerated;
+}
+
 }  // namespace
 
 std::unique_ptr<Decoder> make_decoder() { return std::make_unique<AnyDecoder>(); }
@@ -88,9 +94,15 @@ std::unique_ptr<Decoder> make_decoder() { return std::make_unique<AnyDecoder>();
 uint32_t decode_whole(Decoder& decoder, const EncodedImage& encoded, const ImageInfo& info,
                       ImageView output) {
   DecodeJob job{.encoded = encoded, .info = info, .box = whole(info.stored), .output = output};
-  decoder.decode({&job, 1});
-  if (job.error) std::rethrow_exception(job.error);
-  return job.tolerated;
+  return decode_job(decoder, job);
+}
+
+uint32_t decode_all_values(Decoder& decoder, const EncodedImage& encoded, const ImageInfo& info,
+                           ValueEncoding encoding, RawView values) {
+  DecodeJob job{.encoded = encoded, .info = info, .box = whole(info.stored)};
+  job.values = values;
+  job.encoding = encoding;
+  return decode_job(decoder, job);
 }
 
 ImageView decode_as_stored(Decoder& decoder, const EncodedImage& encoded, const ImageInfo& info,

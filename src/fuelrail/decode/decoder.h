@@ -1,4 +1,4 @@
-// Decodes encoded bytes to the pixels of a box.
+// Decodes encoded bytes to the pixels, or to the values, of a box.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,9 @@
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/image_view.h"
 #include "fuelrail/base/planes.h"
+#include "fuelrail/base/raw_view.h"
 #include "fuelrail/decode/probe.h"
+#include "fuelrail/decode/values.h"
 
 namespace fuelrail {
 
@@ -25,7 +27,7 @@ struct DecodeJob {
   Box box;         // in stored pixels, inside info.stored, not empty
   // box.height x box.width pixels in the caller's memory, with 1 (grey), 3 (RGB) or 4 (RGBA)
   // channels.
-  ImageView output;
+  ImageView output{};
   // For a JPEG, 1, 2 or 4 decode at that many eighths of the size, with less work and softer
   // pixels; unless info.scalable, colours are coarser than the pixels. `box` is then a part of the
   // smaller image, whose size is at_eighths(info.stored, eighths).
@@ -40,6 +42,10 @@ struct DecodeJob {
   // Called, if set, with the planes of the whole coded picture, instead of writing `output`. They
   // are valid during the call. Only for formats that are stored as planes (Decoding::has_planes).
   std::function<void(const Planes& planes)> take_planes{};
+  // If its data are set, the values of the box are written here, and `output` and `margin` are not
+  // used. Requires: the layout that value_layout(info, encoding) returns; eighths is 8.
+  RawView values{};
+  ValueEncoding encoding = ValueEncoding::kStored;  // of `values`
   std::exception_ptr error{};  // out: the reason for missing pixels; null on success
   uint32_t tolerated = 0;      // out: the number of ignored oddities (Decoder::decode)
 };
@@ -50,8 +56,9 @@ struct DecodeJob {
 // luma of a JPEG or of an H.265 still, a PNG's grey with libpng's weights (gamma is not applied),
 // otherwise 0.299 R + 0.587 G + 0.114 B. Output with four channels needs an image with alpha, which
 // is neither premultiplied nor blended. `decode` takes a group of jobs, so that a decoder may
-// interleave images or fill hardware queues. A decoder keeps its working memory between calls.
-// Threads: one decoder for each thread.
+// interleave images or fill hardware queues. The values of a box (DecodeJob::values) equal the same
+// box of all values, too. A decoder keeps its working memory between calls. Threads: one decoder
+// for each thread.
 class Decoder {
  public:
   virtual ~Decoder() = default;
@@ -62,13 +69,14 @@ class Decoder {
   // Errors, in the job: TruncatedError if the data end before the box is complete; DecodeError for
   // damage in the data that the box needs (damage elsewhere may go unnoticed); UnsupportedError for
   // an unsupported kind of image, and for an image without alpha if the output has four channels;
-  // InvalidArgumentError if box, output or info is invalid. UnsupportedError for `take_planes` and
-  // another format. The error's text gives byte positions within the image; the caller, who knows
-  // the image's offset in its file, sets `offset`. After an error the output's content is
-  // undefined. `tolerated` counts oddities that are not errors: extraneous bytes between markers
-  // and, if the box includes the last row, before the end marker; a missing end marker; a
-  // progressive JPEG that ends properly but whose scans omit bits of its coefficients (its last
-  // scans may be missing, so the pixels are coarser, but none is invented).
+  // InvalidArgumentError if box, output, values or info is invalid. UnsupportedError for
+  // `take_planes` and another format, and for an image without the wanted values. The error's text
+  // gives byte positions within the image; the caller, who knows the image's offset in its file,
+  // sets `offset`. After an error the content of output or values is undefined. `tolerated` counts
+  // oddities that are not errors: extraneous bytes between markers and, if the box includes the
+  // last row, before the end marker; a missing end marker; a progressive JPEG that ends properly
+  // but whose scans omit bits of its coefficients (its last scans may be missing, so the pixels are
+  // coarser, but none is invented).
   virtual void decode(std::span<DecodeJob> jobs) = 0;
 };
 
@@ -80,6 +88,10 @@ std::unique_ptr<Decoder> make_decoder();
 // DecodeJob::tolerated. Errors: thrown, as in DecodeJob::error.
 uint32_t decode_whole(Decoder& decoder, const EncodedImage& encoded, const ImageInfo& info,
                       ImageView output);
+
+// As `decode_whole`, but decodes all values of the image.
+uint32_t decode_all_values(Decoder& decoder, const EncodedImage& encoded, const ImageInfo& info,
+                           ValueEncoding encoding, RawView values);
 
 // As `decode_whole`, but with the number of channels of OpenCV's IMREAD_UNCHANGED: 1 for a grey
 // image (including a BMP with a grey palette), 4 for an image with alpha (including alpha in its

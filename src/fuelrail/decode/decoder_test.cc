@@ -2,6 +2,7 @@
 
 #include "fuelrail/decode/bmp/bmp_decoder.h"
 #include "fuelrail/decode/jpeg/jpeg_decoder.h"
+#include "fuelrail/decode/npy/npy_decoder.h"
 #include "fuelrail/decode/png/png_decoder.h"
 #include "fuelrail/decode/tiff/tiff_decoder.h"
 #include "fuelrail/decode/webp/webp_decoder.h"
@@ -13,7 +14,7 @@ namespace {
 
 // Of every format that this build decodes.
 std::vector<std::string> all_endings() {
-  std::vector<std::string> endings{".jpg", ".png", ".webp", ".bmp"};
+  std::vector<std::string> endings{".jpg", ".png", ".webp", ".bmp", ".npy"};
   if (!libtiff_version().empty()) endings.push_back(".tif");
   return endings;
 }
@@ -25,6 +26,7 @@ std::vector<DecoderCase> cases() {
       {"png", make_png_decoder, {".png"}},
       {"webp", make_webp_decoder, {".webp"}},
       {"bmp", make_bmp_decoder, {".bmp"}},
+      {"npy", make_npy_decoder, {".npy"}},
       {"whole_image", [] { return std::make_unique<WholeImageDecoder>(); }, all_endings()},
   };
   if (!libtiff_version().empty()) cases.push_back({"tiff", make_tiff_decoder, {".tif"}});

@@ -9,6 +9,7 @@
 #include "fuelrail/decode/hevc/hevc_decoder.h"
 #include "fuelrail/decode/jpeg/jpeg_decoder.h"
 #include "fuelrail/decode/mp4/mp4_decoder.h"
+#include "fuelrail/decode/npy/npy_decoder.h"
 #include "fuelrail/decode/png/png_decoder.h"
 #include "fuelrail/decode/tiff/tiff_decoder.h"
 #include "fuelrail/decode/webp/webp_decoder.h"
@@ -23,6 +24,7 @@ constexpr std::array kDecodings{
     Decoding{&kWebpFormat, probe_webp, make_webp_decoder},
     Decoding{&kBmpFormat, probe_bmp, make_bmp_decoder},
     Decoding{&kTiffFormat, probe_tiff, make_tiff_decoder},
+    Decoding{&kNpyFormat, probe_npy, make_npy_decoder},
     Decoding{&kMp4Format, nullptr, make_mp4_decoder, kMaxSide, true, mp4::read_nested_image},
     Decoding{&kHevcFormat, nullptr, make_hevc_decoder, kMaxSide, true},
     Decoding{&kH264Format, nullptr, make_h264_decoder, kMaxSide, true},

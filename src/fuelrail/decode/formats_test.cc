@@ -154,7 +154,8 @@ TEST(DescribedImage, of_a_format_without_decoder_is_refused_with_those_that_have
   const EncodedImage image = described({}, kInvented);
   const std::string error = refusal_of<UnsupportedError>([&] { probe(image); });
   EXPECT_THAT(error,
-              HasSubstr("expected JPEG, PNG, WebP, BMP, TIFF or H.265 (MP4), found Invented"));
+              HasSubstr("expected JPEG, PNG, WebP, BMP, TIFF, NumPy (.npy) or H.265 (MP4), found "
+                        "Invented"));
   EXPECT_THAT(decoding_error(image),
               HasSubstr("the image format in the job's `info` has no decoder"));
 }

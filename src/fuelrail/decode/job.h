@@ -1,11 +1,15 @@
 // Checks and the job loop that all decoders share.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/decode/formats.h"
@@ -46,6 +50,36 @@ inline void require_planes(const DecodeJob& job) {
                           .remedy = "Load it with fuelrail.Loader"});
 }
 
+inline std::string layout_text(ValueLayout layout) {
+  return std::string(name_of(layout.dtype)) + ", " + std::to_string(layout.channels) + " channels";
+}
+
+// Errors: UnsupportedError, InvalidArgumentError.
+inline void require_values(const DecodeJob& job) {
+  const RawView& values = job.values;
+  const ValueLayout layout = value_layout(job.info, job.encoding);
+  if (job.eighths != 8) throw InvalidArgumentError("values are decoded at full size only");
+  const ValueLayout given{values.dtype, values.channels};
+  if (given != layout) {
+    throw InvalidArgumentError("the array for the image's values has the wrong type",
+                               {.expected = layout_text(layout), .found = layout_text(given)});
+  }
+  if (values.size() == job.box.size()) return;
+  throw InvalidArgumentError(
+      "the array for the image's values and the region to decode differ in size",
+      {.expected = height_x_width(job.box.size()), .found = height_x_width(values.size())});
+}
+
+// `found`: the stored values according to the image's own header; empty if there are none. Errors:
+// InvalidArgumentError if the caller's `info` has led to other values.
+inline void require_stored_values(const DecodeJob& job, std::optional<ValueLayout> found) {
+  const ValueLayout given{job.values.dtype, job.values.channels};
+  if (given == found) return;
+  throw InvalidArgumentError(
+      "the image does not have the values in the job's `info`",
+      {.expected = layout_text(given), .found = found ? layout_text(*found) : "colours"});
+}
+
 // Errors: DecodeError for an image whose format differs from the one that its container declares;
 // InvalidArgumentError for a job that breaks the rules of DecodeJob.
 inline void require_valid(const DecodeJob& job) {
@@ -61,6 +95,7 @@ inline void require_valid(const DecodeJob& job) {
     throw InvalidArgumentError("the region to decode is empty or extends beyond the image");
   }
   if (job.take_planes) return require_planes(job);
+  if (job.values.data != nullptr) return require_values(job);
   if (job.output.size() != job.box.size()) {
     throw InvalidArgumentError(
         "the output buffer and the region to decode differ in size",
@@ -79,7 +114,30 @@ inline void go_on(const DecodeJob& job) {
     throw StateError("the decoding was cancelled", {.remedy = "Decode the image again"});
 }
 
-// Calls decode_one(job) for each job, and stores exceptions in the job.
+// Decodes the RGB pixels of a job for kRgb, and combines them to numbers. Each row's pixels are
+// first written to the end of its values, three quarters of its memory; a number never overwrites
+// a pixel that is still to be read.
+template <typename DecodeOne>
+void decode_rgb_values(DecodeJob& job, DecodeOne decode_one) {
+  DecodeJob colours = job;
+  colours.values = {};
+  colours.margin = 0;
+  colours.output = job.values.bytes_image();
+  colours.output.channels = 3;
+  colours.output.data += job.box.width;
+  decode_one(colours);
+  job.tolerated = colours.tolerated;
+  for (int64_t y = 0; y < job.box.height; ++y) {
+    const uint8_t* from = colours.output.row(y);
+    std::byte* to = job.values.row(y);
+    for (int64_t x = 0; x < job.box.width; ++x, from += 3, to += sizeof(int32_t)) {
+      store_le<int32_t>(to, from[0] | from[1] << 8 | from[2] << 16);
+    }
+  }
+}
+
+// Calls decode_one(job) for each job, and stores exceptions in the job. It is called with jobs for
+// pixels or planes and, if the format has them (ImageInfo::values), for stored values.
 template <typename DecodeOne>
 void decode_each(std::span<DecodeJob> jobs, DecodeOne decode_one) {
   for (DecodeJob& job : jobs) {
@@ -87,7 +145,11 @@ void decode_each(std::span<DecodeJob> jobs, DecodeOne decode_one) {
     job.tolerated = 0;
     try {
       require_valid(job);
-      decode_one(job);
+      if (job.values.data != nullptr && job.encoding == ValueEncoding::kRgb) {
+        decode_rgb_values(job, decode_one);
+      } else {
+        decode_one(job);
+      }
     } catch (...) {
       job.error = std::current_exception();
     }

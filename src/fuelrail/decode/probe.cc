@@ -100,8 +100,11 @@ ImageInfo info_from(const ImageCodec& codec, Size visible) {
     throw DecodeError("the dataset declares an invalid number of channels for its images",
                       {.expected = "1 to 4", .found = fmt::to_string(codec.channels)});
   }
-  return {
-      .format = codec.format, .stored = visible, .channels = codec.channels, .bits = codec.bits};
+  return {.format = codec.format,
+          .stored = visible,
+          .channels = codec.channels,
+          .bits = codec.bits,
+          .lossy = true};
 }
 
 void check_size(Size size, int64_t max_pixels, int64_t max_side) {

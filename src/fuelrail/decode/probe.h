@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "fuelrail/base/box.h"
+#include "fuelrail/base/dtype.h"
 #include "fuelrail/base/encoded_image.h"
 
 namespace fuelrail {
@@ -21,6 +23,11 @@ struct ImageInfo {
   // Whether an image decoded with DecodeJob::eighths below 8 has colours as fine as its pixels.
   // True for a JPEG whose planes are subsampled equally in both directions, by 1, 2 or 4.
   bool scalable = false;
+  bool palette = false;  // samples are indices into a palette
+  bool lossy = false;    // decoded colours may differ slightly from those that were encoded
+  // The element type of the image's values (decode/values.h). Empty: the image has colours or
+  // alpha, so its pixels are not values.
+  std::optional<DType> values{};
   // The size of the upright image: `stored`, transposed for orientations 5 to 8.
   Size oriented() const { return orientation >= 5 ? Size{stored.width, stored.height} : stored; }
 };

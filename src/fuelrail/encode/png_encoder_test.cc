@@ -92,6 +92,41 @@ TEST(PngEncoder, rows_may_be_padded) {
   EXPECT_EQ(encoded(view(pixels, 12, 20, 4).crop({0, 0, 12, 9})), encoded(view(left, 12, 9, 4)));
 }
 
+// The values of a PNG, decoded as a mask's are.
+std::vector<std::byte> values_of(Bytes png, const ConstRawView& like) {
+  const ImageInfo info = probe(png);
+  EXPECT_EQ(info.values, like.dtype);
+  EXPECT_EQ(info.stored, like.size());
+  std::vector<std::byte> values(static_cast<size_t>(like.height * like.row_bytes()));
+  decode_all_values(
+      *make_decoder(), png, info, ValueEncoding::kStored,
+      {values.data(), like.height, like.width, like.channels, like.dtype, like.row_bytes()});
+  return values;
+}
+
+TEST(PngEncoder, values_of_8_and_16_bits_come_back) {
+  const std::vector<uint8_t> pixels = texture(23, 31, 4);
+  for (const DType dtype : {DType::kUint8, DType::kUint16}) {
+    const auto* bytes = reinterpret_cast<const std::byte*>(pixels.data());
+    ConstRawView values{bytes, 23, 31, 1, dtype, 31 * 4};  // with padded rows
+    std::vector<std::byte> png;
+    encode_values_png(values, png);
+    std::vector<std::byte> expected;
+    for (int64_t y = 0; y < 23; ++y) {
+      append_bytes(expected, {values.row(y), static_cast<size_t>(values.row_bytes())});
+    }
+    EXPECT_EQ(values_of(png, values), expected);
+  }
+}
+
+TEST(PngEncoder, a_mask_takes_little_room) {
+  std::vector<uint8_t> pixels(256 * 256);
+  for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = i % 256 > i / 256 ? 3 : 200;
+  std::vector<std::byte> png;
+  encode_values_png(raw_view(view(pixels, 256, 256, 1)), png);
+  EXPECT_LT(png.size(), 2000u);
+}
+
 TEST(PngEncoder, one_pixel_is_enough) {
   for (const int64_t channels : {1, 3, 4}) {
     const std::vector<uint8_t> pixels = texture(1, 1, channels);

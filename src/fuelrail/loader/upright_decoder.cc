@@ -5,6 +5,26 @@
 #include "fuelrail/decode/orientation.h"
 
 namespace fuelrail {
+namespace {
+
+// The memory of `pixels`, whose channels are the bytes of a value, as values.
+RawView as_values(ImageView pixels, ValueLayout layout) {
+  return {reinterpret_cast<std::byte*>(pixels.data),
+          pixels.height,
+          pixels.width,
+          layout.channels,
+          layout.dtype,
+          pixels.row_stride_bytes};
+}
+
+}  // namespace
+
+// Decodes one image at a time, so that its pixels stay in the cache.
+void UprightDecoder::decode_stored(DecodeJob& stored, uint32_t& tolerated) {
+  decoder_->decode({&stored, 1});
+  tolerated += stored.tolerated;
+  if (stored.error) std::rethrow_exception(stored.error);
+}
 
 ConstImageView UprightDecoder::decode(const UprightJob& job, uint32_t& tolerated) {
   const ImageInfo& info = job.info;
@@ -17,13 +37,32 @@ ConstImageView UprightDecoder::decode(const UprightJob& job, uint32_t& tolerated
                    .eighths = job.eighths,
                    .margin = margin,
                    .stop = job.stop};
-  decoder_->decode({&stored, 1});  // one image at a time, so that its pixels stay in the cache
-  tolerated += stored.tolerated;
-  if (stored.error) std::rethrow_exception(stored.error);
+  decode_stored(stored, tolerated);
   if (info.orientation == 1) return stored.output;
   const ImageView upright = upright_.resize(job.box.size(), 0, job.channels);
   turn_upright(stored.output, info.orientation, upright);
   return upright;
+}
+
+ConstRawView UprightDecoder::decode_values(const UprightJob& job, ValueEncoding encoding,
+                                           uint32_t& tolerated) {
+  const ImageInfo& info = job.info;
+  const ValueLayout layout = value_layout(info, encoding);
+  const int64_t value_bytes = layout.channels * static_cast<int64_t>(size_in_bytes(layout.dtype));
+  const Box box = to_stored(job.box, info.stored, info.orientation);
+  const ImageView pixels = stored_.resize(box.size(), 0, value_bytes);
+  DecodeJob stored{.encoded = job.encoded,
+                   .info = info,
+                   .box = box,
+                   .eighths = job.eighths,
+                   .stop = job.stop,
+                   .values = as_values(pixels, layout),
+                   .encoding = encoding};
+  decode_stored(stored, tolerated);
+  if (info.orientation == 1) return stored.values;
+  const ImageView upright = upright_.resize(job.box.size(), 0, value_bytes);
+  turn_upright(pixels, info.orientation, upright);
+  return as_values(upright, layout);
 }
 
 }  // namespace fuelrail

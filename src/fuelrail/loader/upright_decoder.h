@@ -1,4 +1,4 @@
-// Decodes a box of an upright image, without the pixels outside the box.
+// Decodes a box of an upright image, to pixels or values, without those outside the box.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,10 @@
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/base/image_view.h"
+#include "fuelrail/base/raw_view.h"
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/decode/probe.h"
+#include "fuelrail/decode/values.h"
 #include "fuelrail/transform/pixel_buffer.h"
 
 namespace fuelrail {
@@ -31,7 +33,13 @@ class UprightDecoder {
   // DecodeJob::error.
   ConstImageView decode(const UprightJob& job, uint32_t& tolerated);
 
+  // Returns: the values of job.box, in the layout of value_layout. job.channels is not used.
+  // Requires: job.eighths is 8. Otherwise as `decode`.
+  ConstRawView decode_values(const UprightJob& job, ValueEncoding encoding, uint32_t& tolerated);
+
  private:
+  void decode_stored(DecodeJob& stored, uint32_t& tolerated);
+
   const std::unique_ptr<Decoder> decoder_ = make_decoder();
   PixelBuffer stored_;
   PixelBuffer upright_;

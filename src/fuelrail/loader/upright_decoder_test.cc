@@ -7,6 +7,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/orientation.h"
+#include "fuelrail/testing/golden_images.h"
 #include "fuelrail/testing/photographs.h"
 
 namespace fuelrail {
@@ -47,6 +48,29 @@ TEST(UprightDecoder, a_box_is_that_part_of_the_whole_image_turned_upright) {
     info.orientation = 1;
   }
   EXPECT_EQ(tolerated, 0U);
+}
+
+TEST(UprightDecoder, values_of_a_box_are_turned_upright_too) {
+  const testing::GoldenImage& image = testing::golden_image("grey16.png");
+  ImageInfo info = probe(image.bytes());
+  const ConstImageView stored{reinterpret_cast<const uint8_t*>(image.values.data()), 21, 29, 2,
+                              2 * 29};  // a channel for each byte
+  UprightDecoder decoder;
+  uint32_t tolerated = 0;
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    info.orientation = orientation;
+    const Size size = info.oriented();
+    std::vector<uint8_t> turned(image.values.size());
+    const ImageView upright{turned.data(), size.height, size.width, 2, size.width * 2};
+    turn_upright(stored, orientation, upright);
+    for (const Box box : {whole(size), Box{5, 3, 10, 17}}) {
+      const ConstRawView values = decoder.decode_values(
+          {.encoded = image.bytes(), .info = info, .box = box}, ValueEncoding::kStored, tolerated);
+      EXPECT_EQ(values.dtype, DType::kUint16);
+      EXPECT_EQ(values.channels, 1);
+      EXPECT_EQ(pixels_of(values.bytes_image()), pixels_of(upright.crop(box))) << orientation;
+    }
+  }
 }
 
 TEST(UprightDecoder, eighths_give_the_smaller_image) {

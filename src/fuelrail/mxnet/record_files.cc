@@ -43,10 +43,14 @@ RecordFiles::RecordFiles(const std::vector<std::string>& uris, const OpenOptions
                 .dtype = DType::kFloat32,
                 .shape = {-1}}}} {
   for (const std::string& uri : uris) {
-    files_.push_back(recordio::open_recordio(uri, options));
-    const Container& file = *files_.back();
-    const Extent last = file.extent(file.size() - 1);
-    records_.add(file.size());
+    const auto file = recordio::open_recordio(uri, options);
+    if (file->sidecar().payloads().samples) {
+      throw UnsupportedError("the file has sample records, not image records",
+                             {.path = uri, .remedy = "Load the file with fuelrail.Loader"});
+    }
+    files_.push_back(file);
+    const Extent last = file->extent(file->size() - 1);
+    records_.add(file->size());
     bytes_.add(last.offset + last.length);
   }
 }

@@ -5,6 +5,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/container_conformance.h"
+#include "fuelrail/testing/made_samples.h"
 #include "fuelrail/testing/record_file.h"
 
 namespace fuelrail::mxnet {
@@ -52,6 +53,13 @@ TEST(RecordFiles, offsets_count_through_all_files) {
   EXPECT_EQ(files.first_from(1), 1U);
   EXPECT_EQ(files.first_from(36), 1U);
   EXPECT_EQ(files.first_from(73), 3U);
+}
+
+TEST(RecordFiles, files_of_sample_records_are_refused) {
+  const recordio::RecordFile samples(testing::made_payloads(2));
+  EXPECT_THAT([&] { RecordFiles({samples.path}); },
+              ThrowsMessage<UnsupportedError>(
+                  HasSubstr(samples.path + ": the file has sample records, not image records")));
 }
 
 TEST(RecordFiles, most_labels_are_counted_over_all_files) {

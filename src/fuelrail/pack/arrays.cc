@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/half.h"
 #include "fuelrail/pack/pack_job.h"
 #include "fuelrail/pack/plan.h"
 #include "fuelrail/pack/source/pack_source.h"
-#include "fuelrail/transform/half.h"
 
 namespace fuelrail::pack {
 namespace {

@@ -10,6 +10,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/class_names.h"
 #include "fuelrail/container/formats.h"
+#include "fuelrail/container/schema_text.h"
 #include "fuelrail/pack/output/part.h"
 #include "fuelrail/pack/progress_reporter.h"
 #include "fuelrail/pack/source/open_source.h"
@@ -159,8 +160,9 @@ class Merger {
   void finish() {
     to_.set_splits(splits_);
     progress_.report();
-    if (labels_) to_.sidecar().set_labels(*labels_);
+    to_.sidecar().set_payloads(payloads_);
     if (!classes_.empty()) to_.sidecar().set_classes(classes_);
+    to_.sidecar().set_field_classes(field_classes_);
   }
 
  private:
@@ -190,8 +192,8 @@ class Merger {
   void add_known(const std::string& source, const Sidecar& known, bool first) {
     for (const SidecarSection& section : known.sections()) {
       const uint32_t type = section.type();
-      const bool is_merged =
-          type == kKeysSection || type == kClassesSection || type == kNamesSection;
+      const bool is_merged = type == kKeysSection || type == kClassesSection ||
+                             type == kNamesSection || type == kSchemaSection;
       if (!section.kept() || is_merged) continue;
       throw UnsupportedError(
           "the sidecar has a section that cannot be merged",
@@ -202,17 +204,56 @@ class Merger {
     }
     if (first) {
       classes_ = known.classes();
-      labels_ = known.labels();
-    } else if (const auto difference = first_difference(classes_, known.classes())) {
+      field_classes_ = known.field_classes();
+      payloads_ = known.payloads();
+      return;
+    }
+    check_same_names(source, "", classes_, known.classes());
+    check_same_fields(source, known);
+    payloads_.labels = joined(payloads_.labels, known.labels());
+  }
+
+  // `of`: " in field 'x'", or nothing.
+  static void check_same_names(const std::string& source, const std::string& of,
+                               const std::vector<std::string>& expected,
+                               const std::vector<std::string>& found) {
+    const auto difference = first_difference(expected, found);
+    if (!difference) return;
+    throw InvalidArgumentError(
+        "the files to merge have different class names" + of,
+        {.path = source,
+         .expected = difference->expected + ", as in the first file",
+         .found = difference->found,
+         .remedy = "Pack this file again with the first file's class names (classes, --classes)"});
+  }
+
+  // Compares the fields of sample records, and their class names.
+  void check_same_fields(const std::string& source, const Sidecar& known) const {
+    const auto found = known.payloads().samples;
+    if (payloads_.samples.has_value() != found.has_value()) {
+      const auto name = [](bool samples) { return samples ? "sample records" : "other records"; };
       throw InvalidArgumentError(
-          "the files to merge have different class names",
+          "the files to merge have different kinds of records",
           {.path = source,
-           .expected = difference->expected + ", as in the first file",
-           .found = difference->found,
-           .remedy =
-               "Pack this file again with the first file's class names (classes, --classes)"});
-    } else {
-      labels_ = joined(labels_, known.labels());
+           .expected = fmt::format("{}, as in the first file", name(!found.has_value())),
+           .found = name(found.has_value())});
+    }
+    if (!found) return;
+    if (const auto differing = difference(*payloads_.samples, *found)) {
+      throw InvalidArgumentError(
+          "the files to merge have different fields",
+          {.path = source,
+           .expected = differing->expected + ", as in the first file",
+           .found = differing->found,
+           .remedy = "Pack this file again with the schema of the first file"});
+    }
+    for (const FieldSpec& field : found->fields) {
+      const auto names_in = [&](const FieldClasses& classes) {
+        const auto names = classes.find(field.name);
+        return names == classes.end() ? std::vector<std::string>{} : names->second;
+      };
+      check_same_names(source, fmt::format(" in field '{}'", field.name), names_in(field_classes_),
+                       names_in(known.field_classes()));
     }
   }
 
@@ -230,7 +271,8 @@ class Merger {
   ProgressReporter progress_;
   uint64_t number_on_from_ = 0;  // the new number of the source's record 0; 0 if keys are kept
   std::vector<std::string> classes_;
-  std::optional<LabelSummary> labels_;
+  FieldClasses field_classes_;
+  PayloadKind payloads_;
   std::vector<RecordSplit> splits_;
   const bool has_names_;
 };

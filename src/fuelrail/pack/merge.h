@@ -27,7 +27,8 @@ namespace fuelrail::pack {
 //
 // Errors: InvalidArgumentError for an empty list of sources, for a source that is listed twice, for
 // names of different formats, for an output that is also a source, and for sources that share a key
-// or have different class names. UnsupportedError for a source whose sidecar has a section, other
+// or have different class names, or of which one has sample records and another other records or
+// other fields. UnsupportedError for a source whose sidecar has a section, other
 // than class names, names and keys, that cannot be rebuilt. Errors of reading and writing as in
 // `convert`. A job that fails leaves no output.
 PackResult::File merge(const std::vector<std::string>& sources, const std::string& output,

@@ -115,7 +115,7 @@ void PackJob::resume() {
   }
   journal_->flush();
   if (left_out().too_many()) {
-    give_up("the image cannot be read", failures_.back());
+    give_up(fmt::format("the {} cannot be read", source_.thing()), failures_.back());
   }
 }
 
@@ -196,17 +196,21 @@ void PackJob::open(Planned& planned) const {
 }
 
 void PackJob::write_all() {
-  std::vector<uint64_t> order;
+  std::vector<uint64_t> order;  // of a stream: empty, because it is 0, 1, 2, ...
   for (const Planned& planned : parts_) {
     const auto first = planned.plan.images.begin() + static_cast<int64_t>(planned.taken);
     order.insert(order.end(), first, planned.plan.images.end());
   }
   Images images(
-      {.items = order.size(), .threads = options_.threads.value_or(default_threads())},
+      {.items = source_.is_stream() ? UINT64_MAX : order.size(),
+       .threads = options_.threads.value_or(default_threads())},
       [&]() -> Images::Worker {
-        return [&order, reader = make_reader()](uint64_t i) { return reader->read(order[i]); };
+        return [&order, reader = make_reader()](uint64_t i) {
+          return reader->read(order.empty() ? i : order[i]);
+        };
       },
-      [](const PackedImage& image) { return image.payload.size(); });
+      [](const PackedImage& image) { return image.payload.size(); },
+      [](const PackedImage& image) { return image.ended; });
   ProgressReporter progress(options_.job.progress, total_);
   for (size_t number = 0; number < parts_.size(); ++number) {
     Planned& planned = parts_[number];
@@ -218,6 +222,7 @@ void PackJob::write_all() {
       write_part(planned, images, progress);
     }
     // Before files get final names, because the callback may stop the job.
+    if (source_.is_stream()) total_ = done_;
     if (done_ == total_) progress.report();
     if (!together()) commit(number, number + 1);
   }
@@ -225,13 +230,16 @@ void PackJob::write_all() {
 }
 
 void PackJob::write_part(Planned& planned, Images& images, ProgressReporter& progress) {
-  while (planned.taken < planned.plan.images.size()) {
-    if (!write_image(planned, next_image(images, progress))) list_rest(planned, images, progress);
+  while (has_more(planned)) {
+    PackedImage packed = next_image(images, progress);
+    planned.ended = packed.ended;
+    if (packed.ended) break;
+    if (!write_image(planned, std::move(packed))) list_rest(planned, images, progress);
     progress.advance(done_, bytes_done_ + planned.part->bytes());
     progress.report_when_due();
   }
   if (planned.part->records() == 0) {
-    give_up("none of the images for this file can be read",
+    give_up(fmt::format("none of the {}s for this file can be read", source_.thing()),
             {planned.plan.uri, failures_.back().reason});
   }
   if (together()) bytes_done_ += planned.part->bytes();
@@ -246,7 +254,7 @@ void PackJob::compare_part(Planned& planned, uint32_t number, Images& images,
   std::vector<JournalItem> items;
   items.reserve(planned.plan.images.size());
   try {
-    MadeAlready there(planned.plan.uri, source_.classes(), options_.job.keep_going);
+    MadeAlready there(planned.plan.uri, source_, options_.job.keep_going);
     while (planned.taken < planned.plan.images.size()) {
       compare_image(planned, next_image(images, progress), there, items);
       progress.advance(done_, bytes_done_);
@@ -296,12 +304,12 @@ bool PackJob::write_image(Planned& planned, PackedImage packed) {
   if (packed.failure.empty()) {
     const uint64_t before = planned.part->bytes();
     planned.part->append_image(packed.payload, packed.crc, packed.id);
-    add_to_split(planned, planned.plan.images[planned.taken], planned.part->records() - 1);
+    add_to_split(planned, planned.next(), planned.part->records() - 1);
     journal_->add_record(planned.part->bytes() - before, packed.crc);
     add_to_report(planned, packed);
   } else {
     const std::string reason = packed.failure;
-    leave_out({source_.path(planned.plan.images[planned.taken]), std::move(packed.failure)});
+    leave_out({source_.path(planned.next()), std::move(packed.failure)});
     if (left_out().too_many()) {
       ++planned.taken;
       return false;
@@ -320,7 +328,7 @@ bool PackJob::write_image(Planned& planned, PackedImage packed) {
 void PackJob::add_to_report(const Planned& planned, const PackedImage& packed) {
   if (quality_report_ == nullptr) return;
   if (packed.measured) {
-    quality_report_->add(source_.path(planned.plan.images[planned.taken]), *packed.measured);
+    quality_report_->add(source_.path(planned.next()), *packed.measured);
   } else {
     ++unchanged_;
   }
@@ -354,14 +362,16 @@ void PackJob::list_rest(const Planned& at, Images& images, ProgressReporter& pro
   try {
     progress.report();
     for (Planned& planned : parts_) {
-      for (; !planned.done && all && planned.taken < planned.plan.images.size(); ++planned.taken) {
+      for (; !planned.done && all && has_more(planned); ++planned.taken) {
         PackedImage packed = next_image(images, progress);
+        planned.ended = packed.ended;
+        if (packed.ended) break;
         progress.advance(++seen, bytes);
         progress.report_when_due();
         if (packed.failure.empty()) continue;
         all = failures_.size() < kMostFailuresListed;
         if (!all) continue;
-        leave_out({source_.path(planned.plan.images[planned.taken]), std::move(packed.failure)});
+        leave_out({source_.path(planned.next()), std::move(packed.failure)});
       }
     }
   } catch (const StepsError&) {  // report the first failure instead
@@ -372,7 +382,7 @@ void PackJob::list_rest(const Planned& at, Images& images, ProgressReporter& pro
       options_.job.warn(report_uri_ + " lists the unreadable images found so far");
     throw;
   }
-  give_up("the image cannot be read", first, all);
+  give_up(fmt::format("the {} cannot be read", source_.thing()), first, all);
 }
 
 void PackJob::leave_out(PackFailure failure) {
@@ -399,7 +409,7 @@ void PackJob::commit(size_t begin, size_t end) {
   };
   each([&](Planned& planned, uint32_t number) {
     planned.part->set_splits(planned.splits);
-    planned.part->finish_images(source_.classes(), source_.sidecar());
+    planned.part->finish_images(source_.classes(), source_.sidecar(), source_.field_classes());
     journal_->add_completed(number, planned.part->identity());
   });
   journal_->flush();
@@ -428,12 +438,15 @@ void PackJob::give_up(const std::string& failure, const PackFailure& first, bool
   throw CorruptError(
       fmt::format("{} ({}), so `max_errors` is exceeded", failure, reason),
       {.path = first.path,
-       .expected = fmt::format("at most {} of {} images skipped", images.allowed, images.all),
+       .expected = source_.is_stream() ? fmt::format("at most {} skipped", images.allowed)
+                                       : fmt::format("at most {} of {} {}s skipped", images.allowed,
+                                                     images.all, source_.thing()),
        .found = fmt::to_string(images.count),
        .remedy = fmt::format(
            "{} lists {}; repair or remove them, or raise the limit (max_errors, --max-errors)",
            report_uri_,
-           all_listed ? "all unreadable images" : "the unreadable images found so far")});
+           all_listed ? fmt::format("all unreadable {}s", source_.thing())
+                      : fmt::format("the unreadable {}s found so far", source_.thing()))});
 }
 
 PackResult PackJob::result() {

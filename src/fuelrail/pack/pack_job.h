@@ -42,7 +42,11 @@ class PackJob {
     bool done = false;             // the file has its final name
     bool is_there = false;         // a file that no journal attributes to this job exists
     uint64_t taken = 0;            // the part's images that were processed
+    bool ended = false;            // of a stream: there are no more images
     std::vector<RecordSplit> splits{};
+
+    // The number of the part's next image in the source.
+    uint64_t next() const { return plan.images.empty() ? taken : plan.images[taken]; }
   };
   using Images = OrderedWork<PackedImage>;
   // Skipped images and their limit.
@@ -61,6 +65,10 @@ class PackJob {
   std::shared_ptr<ImageReader> make_reader() const;
   bool still_fails(uint64_t image, std::string& reason) const;
 
+  // Whether the part has images that were not processed.
+  bool has_more(const Planned& planned) const {
+    return source_.is_stream() ? !planned.ended : planned.taken < planned.plan.images.size();
+  }
   void look_at_existing_parts();
   void open_as_left(Planned& planned) const;
   void open(Planned& planned) const;

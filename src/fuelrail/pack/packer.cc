@@ -12,6 +12,7 @@
 #include "fuelrail/pack/plan.h"
 #include "fuelrail/pack/source/joined_source.h"
 #include "fuelrail/pack/source/pack_source.h"
+#include "fuelrail/pack/source/sample_records.h"
 
 namespace fuelrail::pack {
 
@@ -112,6 +113,36 @@ std::vector<std::string> checked_splits(const std::vector<SplitSource>& sources,
   return names;
 }
 
+void check_sample_options(const SampleSource& samples, const std::string& output,
+                          const PackOptions& options) {
+  const FileFormat& format = format_for(FormatWork::kWrite, output);
+  if (format.content != RecordContent::kImageRecord) {
+    throw UnsupportedError("files of this format cannot store samples of many fields",
+                           {.path = output,
+                            .expected = fmt::format("a name that ends in {}",
+                                                    extensions_with(RecordContent::kImageRecord))});
+  }
+  const auto refuse = [&](const char* option, const char* reason) {
+    throw InvalidArgumentError(fmt::format("`{}` does not apply to {}", option, reason),
+                               {.path = output, .remedy = "Omit it"});
+  };
+  const auto* images = std::get_if<StoredImages>(&options.images);
+  if (images == nullptr || images->resize) refuse("resize", "samples of many fields");
+  if (images->quality) refuse("quality", "samples of many fields; it is an option of their fields");
+  if (images->decode) refuse("decode", "samples of many fields");
+  if (!options.root.empty()) refuse("root", "samples of many fields");
+  if (!options.classes.empty()) {
+    refuse("classes", "samples of many fields; it is an option of their fields");
+  }
+  if (!samples.is_stream()) return;
+  constexpr const char* kStream = "samples whose number is unknown";
+  if (!options.split.empty()) refuse("split", kStream);
+  if (options.nsplit > 1) refuse("nsplit", kStream);
+  if (options.resume) refuse("resume", kStream);
+  if (options.max_errors.fraction > 0)
+    refuse("max_errors", "samples whose number is unknown if it is a fraction");
+}
+
 }  // namespace
 
 PackResult pack(const std::string& source, const std::string& output, const PackOptions& options) {
@@ -137,6 +168,24 @@ PackResult pack(const std::vector<SplitSource>& sources, const std::string& outp
     joined.add(names[i], opener.open(sources[i].uri, classes));
   }
   return PackJob(joined, opener.take_unread(), output, options).run();
+}
+
+PackResult pack_samples(const SampleSource& samples, const std::string& output,
+                        const PackOptions& options, bool strict) {
+  check_outputs(output, options);
+  check_sample_options(samples, output, options);
+  const SampleRecords records(
+      samples, {.headers = std::get<StoredImages>(options.images).verify_images, .strict = strict});
+  if (!samples.is_stream() && samples.size() == 0) {
+    throw CorruptError("the source has no samples", {.path = output});
+  }
+  PackResult result = PackJob(records, samples.unread(), output, options).run();
+  if (options.job.warn) {
+    for (const std::string& remark : records.remarks()) {
+      options.job.warn(output + ": " + remark);
+    }
+  }
+  return result;
 }
 
 }  // namespace fuelrail::pack

@@ -86,7 +86,7 @@ std::vector<PlannedPart> plan_parts(uint64_t images, const std::string& output,
                                     const PackOptions& options) {
   std::vector<PlannedPart> parts;
   if (options.split.empty()) {
-    if (options.nsplit > images) {
+    if (options.nsplit > images && options.nsplit > 1) {
       refuse_plan("`nsplit` exceeds the number of images", fmt::format("at most {}", images),
                   fmt::to_string(options.nsplit));
     }
@@ -136,7 +136,7 @@ std::string describe_job(const PackSource& source, const std::vector<PlannedPart
     text += fmt::format("split {} to {}\n", split.name, split.end);
   }
   for (const std::string& name : source.classes()) text += fmt::format("class {}\n", name);
-  return text;
+  return text + source.contents();
 }
 
 }  // namespace fuelrail::pack

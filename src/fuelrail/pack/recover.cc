@@ -117,7 +117,7 @@ class Recoverer {
   // Adds the sidecar's sections in the same order as packing.
   void finish(SidecarWriter& to) const {
     const Sidecar& known = from_.own ? *from_.own : from_.file->sidecar();
-    if (known.labels()) to.set_labels(*known.labels());
+    to.set_payloads(known.payloads());
     if (from_.own) to.keep_sections_of(*from_.own, kKeysSection);
   }
 

@@ -33,6 +33,16 @@ inline std::string case_name(const ::testing::TestParamInfo<DecoderCase>& info) 
   return info.param.name;
 }
 
+inline Box random_box(std::mt19937_64& random, Size size) {
+  const auto below = [&](int64_t limit) {
+    return static_cast<int64_t>(random() % static_cast<uint64_t>(limit));
+  };
+  Box box{below(size.height), below(size.width), 0, 0};
+  box.height = 1 + below(size.height - box.top);
+  box.width = 1 + below(size.width - box.left);
+  return box;
+}
+
 class DecoderConformance : public ::testing::TestWithParam<DecoderCase> {
  protected:
   std::vector<GoldenImage> images() const {
@@ -65,6 +75,7 @@ class DecoderConformance : public ::testing::TestWithParam<DecoderCase> {
                                "palette4.bmp",
                                "rle8.bmp",
                                "rle4.bmp",
+                               "rgb8.npy",
                                "rgb8.tif",
                                "rgb16_tiles.tif",
                                "tiff_lzw.tif",
@@ -95,12 +106,7 @@ TEST_P(DecoderConformance, boxes_are_parts_of_the_whole) {
   for (const GoldenImage& image : images()) {
     SCOPED_TRACE(image.name);
     for (int i = 0; i < 40; ++i) {
-      const auto below = [&](int64_t limit) {
-        return static_cast<int64_t>(random() % static_cast<uint64_t>(limit));
-      };
-      Box box{below(image.stored.height), below(image.stored.width), 0, 0};
-      box.height = 1 + below(image.stored.height - box.top);
-      box.width = 1 + below(image.stored.width - box.left);
+      const Box box = random_box(random, image.stored);
       CropJob job(image.bytes(), probe(image.bytes()), box);
       job.decode_with(*decoder_);
       ASSERT_EQ(job.error(), "");
@@ -132,12 +138,7 @@ TEST_P(DecoderConformance, boxes_of_one_and_four_channels_are_parts_of_the_whole
       const int64_t channels =
           static_cast<int64_t>(all.size()) / (image.stored.height * image.stored.width);
       for (int i = 0; i < 20; ++i) {
-        const auto below = [&](int64_t limit) {
-          return static_cast<int64_t>(random() % static_cast<uint64_t>(limit));
-        };
-        Box box{below(image.stored.height), below(image.stored.width), 0, 0};
-        box.height = 1 + below(image.stored.height - box.top);
-        box.width = 1 + below(image.stored.width - box.left);
+        const Box box = random_box(random, image.stored);
         const int64_t margin = i % 2 == 0 ? 0 : kDecodeMargin;
         CropJob job(image.bytes(), probe(image.bytes()), box, 0x5a, margin, channels);
         job.decode_with(*decoder_);
@@ -177,6 +178,90 @@ TEST_P(DecoderConformance, one_channel_is_the_grey_of_the_three) {
       const double expected = 0.299 * level(0) + 0.587 * level(1) + 0.114 * level(2);
       ASSERT_NEAR(static_cast<uint8_t>(grey[i]), expected, 1.0 + image.tolerance) << "pixel " << i;
     }
+  }
+}
+
+// Expects that an image has these values, as a whole and in random boxes.
+inline void expect_values(Decoder& decoder, const GoldenImage& image, ValueEncoding encoding,
+                          const std::string& expected, std::mt19937_64& random) {
+  const ImageInfo info = probe(image.bytes());
+  ValueJob all(image.bytes(), info, whole(image.stored), encoding);
+  all.decode_with(decoder);
+  ASSERT_EQ(all.error(), "");
+  EXPECT_TRUE(all.packed() == expected);
+  EXPECT_TRUE(all.padding_is_untouched());
+  for (int i = 0; i < 30; ++i) {
+    const Box box = random_box(random, image.stored);
+    ValueJob part(image.bytes(), info, box, encoding);
+    part.decode_with(decoder);
+    ASSERT_EQ(part.error(), "");
+    ASSERT_TRUE(part.packed() == all.packed(box));
+    ASSERT_TRUE(part.padding_is_untouched());
+  }
+}
+
+// Expects that the wanted values are refused, before decoding and by the decoder.
+inline void expect_no_values(Decoder& decoder, const GoldenImage& image, ValueEncoding encoding) {
+  const ImageInfo info = probe(image.bytes());
+  EXPECT_THROW(value_layout(info, encoding), UnsupportedError);
+  CropJob job(image.bytes(), info, {0, 0, 4, 4});
+  std::vector<int32_t> memory(16);
+  job.job.values = {reinterpret_cast<std::byte*>(memory.data()), 4, 4, 1, DType::kInt32, 16};
+  job.job.encoding = encoding;
+  job.decode_with(decoder);
+  EXPECT_TRUE(job.failed_with<UnsupportedError>()) << job.error();
+}
+
+TEST_P(DecoderConformance, stored_values_are_pillows_array_and_boxes_are_parts_of_it) {
+  std::mt19937_64 random(6);
+  for (const GoldenImage& image : images()) {
+    SCOPED_TRACE(image.name);
+    if (image.dtype == "-") {
+      expect_no_values(*decoder_, image, ValueEncoding::kStored);
+      continue;
+    }
+    EXPECT_EQ(name_of(value_layout(probe(image.bytes()), ValueEncoding::kStored).dtype),
+              image.dtype);
+    expect_values(*decoder_, image, ValueEncoding::kStored, image.values, random);
+  }
+}
+
+// The numbers that exact 8-bit colours stand for.
+inline std::string numbers_of_colours(const std::string& rgb) {
+  std::string numbers;
+  for (size_t i = 0; i < rgb.size(); i += 3) (numbers += rgb.substr(i, 3)) += '\0';
+  return numbers;
+}
+
+TEST_P(DecoderConformance, rgb_values_are_combined_colours_of_lossless_images) {
+  std::mt19937_64 random(7);
+  for (const GoldenImage& image : images()) {
+    SCOPED_TRACE(image.name);
+    const ImageInfo info = probe(image.bytes());
+    const bool colours = info.channels == 3 || (info.channels == 4 && info.alpha);
+    if (colours && !info.lossy && (info.bits == 8 || info.palette)) {
+      expect_values(*decoder_, image, ValueEncoding::kRgb, numbers_of_colours(image.rgb), random);
+    } else {
+      expect_no_values(*decoder_, image, ValueEncoding::kRgb);
+    }
+  }
+}
+
+TEST_P(DecoderConformance, values_into_another_array_are_refused) {
+  for (const GoldenImage& image : images()) {
+    if (image.dtype == "-") continue;
+    SCOPED_TRACE(image.name);
+    const auto refuses = [&](const std::function<void(DecodeJob&)>& change) {
+      ValueJob job(image.bytes(), probe(image.bytes()), {0, 0, 4, 4});
+      change(job.job);
+      job.decode_with(*decoder_);
+      EXPECT_TRUE(job.failed_with<InvalidArgumentError>()) << job.error();
+    };
+    refuses([](DecodeJob& job) { job.values.dtype = DType::kInt8; });
+    refuses([](DecodeJob& job) { job.values.channels = 3; });
+    refuses([](DecodeJob& job) { job.values.height = 3; });
+    refuses([](DecodeJob& job) { job.values.width = 3; });
+    return;
   }
 }
 

@@ -19,8 +19,10 @@ struct GoldenImage {
   int channels = 0;
   int orientation = 1;
   int tolerance = 0;    // levels
+  std::string dtype;    // of `values`: "uint8" or "uint16"; "-" for an image without values
   std::string rgb;      // as stored
   std::string upright;  // after ImageOps.exif_transpose; empty for orientation 1
+  std::string values;   // little-endian: numpy.array of the opened image
   Bytes bytes() const { return as_bytes(encoded); }
 };
 
@@ -35,13 +37,15 @@ inline const std::vector<GoldenImage>& golden_images() {
     std::istringstream manifest(read_golden_image_file("manifest.tsv"));
     GoldenImage image;
     while (manifest >> image.name >> image.channels >> image.orientation >> image.stored.height >>
-           image.stored.width >> image.tolerance) {
+           image.stored.width >> image.tolerance >> image.dtype) {
       image.encoded = read_golden_image_file(image.name);
       image.rgb = read_golden_image_file(image.name + ".rgb");
       image.upright.clear();
       if (image.orientation != 1) {
         image.upright = read_golden_image_file(image.name + ".upright.rgb");
       }
+      image.values.clear();
+      if (image.dtype != "-") image.values = read_golden_image_file(image.name + ".values");
       images.push_back(image);
     }
     return images;

@@ -14,7 +14,7 @@
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/formats.h"
-#include "fuelrail/container/image_record.h"
+#include "fuelrail/container/payload.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::invented {
@@ -36,7 +36,7 @@ inline SidecarWriter scan(const Source& source, const ReportDamage& report = {})
   const std::vector<std::byte> file = read_whole(source);
   if (!as_text(file).starts_with(kMagic)) throw CorruptError("the file does not begin with INV1");
   SidecarWriter table;
-  ImageRecordTally tally;
+  PayloadTally tally;
   for (uint64_t at = kMagic.size(), i = 0; at < file.size(); ++i) {
     try {
       const Bytes payload = unframe(Bytes(file).subspan(at));
@@ -55,7 +55,7 @@ inline SidecarWriter scan(const Source& source, const ReportDamage& report = {})
       break;
     }
   }
-  if (const auto labels = tally.labels()) table.set_labels(*labels);
+  table.set_payloads(tally.kind());
   return table;
 }
 

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/transform/half.h"
+#include "fuelrail/base/half.h"
 #include "fuelrail/transform/normalize.h"
 #include "fuelrail/transform/row_steps-inl.h"
 

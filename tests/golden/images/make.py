@@ -2,10 +2,12 @@
 
     python tests/golden/images/make.py
 
-Writes, for each image, FILE (NAME.jpg, .png, .webp, .bmp, .tif); its pixels as stored, FILE.rgb (height x width
-x 3 bytes); where the orientation is not 1, its pixels upright, from ImageOps.exif_transpose, as
-FILE.upright.rgb; and a line of manifest.tsv: file, channels, orientation, stored height and width,
-tolerance in levels. The outputs are committed; another version of Pillow may write other JPEGs.
+Writes, for each image, FILE (NAME.jpg, .png, .webp, .bmp, .tif, .npy); its pixels as stored, FILE.rgb (height x
+width x 3 bytes); where the orientation is not 1, its pixels upright, from ImageOps.exif_transpose, as
+FILE.upright.rgb; for a grey image without alpha and for a palette, numpy.array of the opened image,
+as FILE.values (little-endian, bool as uint8); and a line of manifest.tsv: file, channels,
+orientation, stored height and width, tolerance in levels, type of the values ("-": none). The
+outputs are committed; another version of Pillow may write other JPEGs.
 """
 
 import io
@@ -14,6 +16,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 from PIL import Image, ImageOps
 
 HERE = Path(__file__).parent
@@ -48,6 +51,20 @@ def picture(mode: str) -> Image.Image:
     return image
 
 
+def add_line(name: str, channels: int, orientation: int, tolerance: int, dtype: str) -> None:
+    numbers = (channels, orientation, HEIGHT, WIDTH, tolerance)
+    lines.append("\t".join(map(str, (name, *numbers, dtype))))
+
+
+def keep_values(name: str, values: np.ndarray | None) -> str:
+    """The type of the values in the manifest."""
+    if values is None:
+        return "-"
+    dtype = np.dtype("<u2" if values.dtype.itemsize == 2 else "u1")
+    (HERE / f"{name}.values").write_bytes(values.astype(dtype).tobytes())
+    return dtype.name
+
+
 def keep(
     name: str, encoded: bytes, channels: int, tolerance: int = 0, rgb: bytes | None = None
 ) -> None:
@@ -63,9 +80,22 @@ def keep(
     if turned != 1:
         upright = ImageOps.exif_transpose(Image.open(io.BytesIO(encoded))).convert("RGB")
         (HERE / f"{name}.upright.rgb").write_bytes(upright.tobytes())
-    lines.append(
-        "\t".join(map(str, (name, channels, turned, image.height, image.width, tolerance)))
-    )
+    assert image.size == (WIDTH, HEIGHT)
+    has_values = image.mode in ("1", "L", "P") or image.mode.startswith("I;16")
+    dtype = keep_values(name, np.array(image) if has_values else None)
+    add_line(name, channels, turned, tolerance, dtype)
+
+
+def keep_array(name: str, array: np.ndarray, version: tuple[int, int] | None = None) -> None:
+    """A .npy file of pixels."""
+    out = io.BytesIO()
+    np.lib.format.write_array(out, array, version=version)
+    (HERE / name).write_bytes(out.getvalue())
+    pixels = array.reshape(HEIGHT, WIDTH, -1)
+    channels = pixels.shape[2]
+    rgb = np.repeat(pixels, 3, axis=2) if channels == 1 else pixels[:, :, :3]
+    (HERE / f"{name}.rgb").write_bytes(rgb.tobytes())
+    add_line(name, channels, 1, 0, keep_values(name, pixels if channels == 1 else None))
 
 
 def jpeg(image: Image.Image, **options: object) -> bytes:
@@ -410,6 +440,19 @@ def tiff(
     return header + data + count + directory + bytes(4) + beside
 
 
+def make_arrays() -> None:
+    levels = [
+        [[level(x, y, c) >> 8 for c in range(4)] for x in range(WIDTH)] for y in range(HEIGHT)
+    ]
+    rgba = np.array(levels, np.uint8)
+    keep_array("grey8.npy", rgba[:, :, 0].copy())
+    keep_array("grey8_one_channel.npy", rgba[:, :, :1].copy())
+    keep_array("grey8_version3.npy", rgba[:, :, 0].copy(), (3, 0))
+    keep_array("rgb8.npy", rgba[:, :, :3].copy())
+    keep_array("rgb8_version2.npy", rgba[:, :, :3].copy(), (2, 0))
+    keep_array("rgba8.npy", rgba)
+
+
 def saved_tiff(image: Image.Image, compression: str, **options: object) -> bytes:
     out = io.BytesIO()
     image.save(out, "TIFF", compression=compression, **options)
@@ -425,7 +468,7 @@ def keep_turned(name: str, encoded: bytes, orientation: int) -> None:
     (HERE / name).write_bytes(encoded)
     (HERE / f"{name}.rgb").write_bytes(stored)
     (HERE / f"{name}.upright.rgb").write_bytes(upright)
-    lines.append("\t".join(map(str, (name, 3, orientation, HEIGHT, WIDTH, 0))))
+    add_line(name, 3, orientation, 0, "-")
 
 
 def make_tiffs() -> None:
@@ -469,4 +512,5 @@ if __name__ == "__main__":
     make_webps()
     make_bmps()
     make_tiffs()
+    make_arrays()
     (HERE / "manifest.tsv").write_text("\n".join(sorted(lines)) + "\n")

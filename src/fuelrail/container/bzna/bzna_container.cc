@@ -31,9 +31,8 @@ constexpr size_t kLabelField = 1;
 constexpr size_t kNameField = 2;
 
 const Schema& bzna_schema() {
-  static const Schema schema{{image_field("image"),
-                              label_field("label"),
-                              {.name = "name", .kind = FieldKind::kBytes}}};
+  static const Schema schema{
+      {image_field("image"), label_field("label"), {.name = "name", .kind = FieldKind::kBytes}}};
   return schema;
 }
 

@@ -8,6 +8,7 @@
 #include "fuelrail/base/image_format.h"
 #include "fuelrail/container/ffrecord/record_pieces.h"
 #include "fuelrail/container/image_record.h"
+#include "fuelrail/container/payload.h"
 #include "fuelrail/container/sidecar/sidecar_format.h"
 #include "fuelrail/storage/read_queue.h"
 
@@ -51,7 +52,7 @@ class Scan {
     reporter_.finish();
     SidecarWriter sidecar;
     for (uint64_t i = 0; i < records_; ++i) sidecar.add_length(table_.length(i));
-    if (const auto labels = tally_.labels()) sidecar.set_labels(*labels);
+    sidecar.set_payloads(tally_.kind());
     return sidecar;
   }
 
@@ -81,8 +82,8 @@ class Scan {
     const Slot& slot = slots_[completion.tag];
     try {
       if (completion.error) std::rethrow_exception(completion.error);
-      const Bytes begin = image_begin(slot.record, slot.bytes);
-      const bool doubtful = tally_.would_change_labels(begin) && !is_sound(slot.record);
+      const Bytes begin = known_begin(slot.record, slot.bytes);
+      const bool doubtful = tally_.would_change(begin) && !is_sound(slot.record);
       tally_.add(doubtful ? Bytes() : begin);
     } catch (Error& error) {
       error.add(
@@ -93,13 +94,17 @@ class Scan {
     free_.push_back(completion.tag);
   }
 
-  // Returns header and labels if an image begins after them, else nothing. Allocates nothing for a
-  // number of labels that does not fit into the record or is not followed by an image.
-  Bytes image_begin(uint64_t i, Bytes begin) {
-    if (begin.size() < kImageHeaderBytes) return {};
-    const uint64_t prefix = image_prefix_bytes(begin);
+  // Returns header and labels if an image begins after them, or header and descriptors of a sample
+  // record, else nothing. Allocates nothing for a number of labels or descriptors that does not fit
+  // into the record, or for labels that are not followed by an image.
+  Bytes known_begin(uint64_t i, Bytes begin) {
+    if (begin.size() < kPayloadHeadBytes) return {};
+    const uint64_t prefix = payload_prefix_bytes(begin);
     if (prefix > kMaxPrefixBytes || prefix > table_.length(i)) return {};
-    if (!announced_format(range(i, begin, prefix, kImageSignatureBytes))) return {};
+    if (!announces_sample(begin) &&
+        !announced_format(range(i, begin, prefix, kImageSignatureBytes))) {
+      return {};
+    }
     begin_bytes_ = std::max(begin_bytes_, std::min(prefix + kImageSignatureBytes, kMaxBeginBytes));
     return range(i, begin, 0, prefix);
   }
@@ -133,7 +138,7 @@ class Scan {
   const RecordTable& table_;
   const uint64_t records_;
   ScanReporter reporter_;
-  ImageRecordTally tally_;
+  PayloadTally tally_;
   uint64_t begin_bytes_ = kBeginBytes;
   uint64_t next_ = 0;        // next record to submit
   uint64_t done_bytes_ = 0;  // of records

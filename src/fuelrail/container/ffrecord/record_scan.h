@@ -1,10 +1,11 @@
-// Determines from the beginnings of an FFRecord file's records whether they are images, and what
-// their labels are.
+// Determines from the beginnings of an FFRecord file's records whether they are images or samples,
+// and what their labels or fields are.
 //
 // A single damaged label must not change the label type of the whole file. So if a record's labels
 // differ in kind from the earlier ones (the first fraction, another number of labels), the whole
-// record is read, and its labels count only if its checksum is right. An intact file has only one
-// or two such records. A damaged record does not count as an image record.
+// record is read, and its labels count only if its checksum is right; so it is with the fields of a
+// sample record. An intact file has only one or two such records. A damaged record does not count
+// as an image or sample record.
 #pragma once
 
 #include <cstdint>

@@ -17,10 +17,11 @@
 namespace fuelrail::files {
 namespace {
 
-// The extensions of the images that fuelrail decodes.
+// The extensions of the images that folders list.
 std::vector<std::string_view> extensions() {
   std::vector<std::string_view> all;
   for (const ImageFormat* format : kImageFormats) {
+    if (!format->in_folders) continue;
     std::copy_if(format->extensions.begin(), format->extensions.end(), std::back_inserter(all),
                  [](std::string_view extension) { return !extension.empty(); });
   }

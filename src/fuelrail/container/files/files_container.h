@@ -15,8 +15,8 @@
 
 namespace fuelrail::files {
 
-// Whether a file name has the extension of an image format, in upper or lower case.
-// `image_extensions` lists these extensions.
+// Whether a file name has the extension of an image format that folders list
+// (ImageFormat::in_folders), in upper or lower case. `image_extensions` lists these extensions.
 bool has_image_extension(std::string_view name);
 std::string image_extensions();  // ".jpg, .jpeg, ...": for messages
 

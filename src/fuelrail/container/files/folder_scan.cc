@@ -346,9 +346,7 @@ FolderListing scan_folder(const ListNames& list_names, const std::string& root,
   return Scan(list_names, root, options).run();
 }
 
-Schema image_folder_schema() {
-  return {{image_field("image"), label_field("label")}};
-}
+Schema image_folder_schema() { return {{image_field("image"), label_field("label")}}; }
 
 void fill_sample(uint64_t i, Bytes encoded, size_t label, Sample& out) {
   out.fields.resize(2);

@@ -138,7 +138,7 @@ TEST(FolderScan, files_that_are_no_images_are_counted_in_one_warning) {
   write_file(directory / "cat/0.jpg", "x");
   write_file(directory / "cat/notes.txt", "x");
   write_file(directory / "cat/jpg", "x");
-  write_file(directory / "cat/deep/old.gif", "x");
+  write_file(directory / "cat/deep/0.npy", "\x93NUMPY");  // often features, not an image
   std::vector<std::string> warnings;
   const auto container =
       open_files(directory.path(), {.warn = [&](const std::string& w) { warnings.push_back(w); }});

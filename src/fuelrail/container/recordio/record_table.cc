@@ -8,7 +8,8 @@
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
-#include "fuelrail/container/image_record.h"
+#include "fuelrail/container/formats.h"
+#include "fuelrail/container/payload.h"
 #include "fuelrail/container/recordio/framing.h"
 
 namespace fuelrail::recordio {
@@ -33,21 +34,21 @@ class TableBuilder {
   SidecarWriter& table() { return table_; }
   uint64_t records() const { return tally_.records(); }
 
-  // Call after the record was added to the table. `prefix`: the payload's image header and labels,
-  // if it is long enough to have them.
+  // Call after the record was added to the table. `prefix`: the beginning of the payload that the
+  // tally needs, if the payload is long enough to have it.
   void finish_record(Bytes prefix, uint64_t end_offset) {
     tally_.add(prefix);
     reporter_.advance(records(), end_offset);
   }
 
-  // Takes the labels from `own`, if given.
+  // Takes the kind of the payloads from `own`, if given.
   SidecarWriter take(const Sidecar* own = nullptr) {
     if (records() == 0)
       throw CorruptError("the file has no readable records",
                          {.path = source_.uri(), .remedy = "Restore the file"});
     reporter_.finish();
-    const auto labels = own == nullptr ? tally_.labels() : own->labels();
-    if (labels) table_.set_labels(*labels);
+    table_.set_payloads(own != nullptr ? own->payloads()
+                                       : naming(source_.uri(), [&] { return tally_.kind(); }));
     return std::move(table_);
   }
 
@@ -55,11 +56,11 @@ class TableBuilder {
   const Source& source_;
   ScanReporter reporter_;
   SidecarWriter table_;
-  ImageRecordTally tally_;
+  PayloadTally tally_;
 };
 
-// The payload's first bytes, up to the end of its labels if it is an image record. `storage` holds
-// the payload of a record with several parts.
+// The payload's first bytes that the tally needs. `storage` holds the payload of a record with
+// several parts.
 Bytes read_prefix(BlockReader& reader, uint64_t offset, const RecordShape& shape,
                   std::vector<std::byte>& storage) {
   if (shape.parts > 1) {
@@ -67,9 +68,9 @@ Bytes read_prefix(BlockReader& reader, uint64_t offset, const RecordShape& shape
   }
   const uint64_t at = offset + kHeadBytes;
   const uint64_t length = PartHead(reader.at(offset, kHeadBytes).data()).length();
-  const Bytes header = reader.at(at, std::min<uint64_t>(length, kImageHeaderBytes));
-  if (header.size() < kImageHeaderBytes) return header;
-  const uint64_t prefix = image_prefix_bytes(header);
+  const Bytes header = reader.at(at, std::min<uint64_t>(length, kPayloadHeadBytes));
+  if (header.size() < kPayloadHeadBytes) return header;
+  const uint64_t prefix = payload_prefix_bytes(header);
   return prefix <= length ? reader.at(at, prefix) : header;
 }
 

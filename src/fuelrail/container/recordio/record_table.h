@@ -13,9 +13,9 @@
 
 namespace fuelrail::recordio {
 
-// Reads only heads, image headers and labels, so the table has no checksums. Errors: TruncatedError
-// for an empty file; CorruptError and TruncatedError with path, record and offset; those of the
-// source.
+// Reads only heads and the beginnings of payloads (payload.h), so the table has no checksums.
+// Errors: TruncatedError for an empty file; CorruptError and TruncatedError with path, record and
+// offset; those of the source.
 SidecarWriter scan_heads(const Source& source, const ScanProgress& progress = {});
 
 // Reads the whole file, and adds the checksum of every payload. Errors: those of scan_heads.
@@ -23,8 +23,9 @@ SidecarWriter read_table(std::shared_ptr<const Source> source, const ScanProgres
 
 // Builds the table of a file that may be damaged: damage is reported and skipped. `own`: the file's
 // sidecar, or null. If `own` is given, a record that is not in its table counts as damage too, and
-// checksums and labels are copied from `own`, because a damaged file cannot provide them. If `own`
-// is null, the table has no checksums, and the labels come from the remaining records. Errors:
+// checksums and the kind of the payloads are copied from `own`, because a damaged file cannot
+// provide them. If `own` is null, the table has no checksums, and the kind is that of the remaining
+// records. Errors:
 // CorruptError when no record remains; those of the source; those of `own`.
 SidecarWriter recover_table(std::shared_ptr<const Source> source,
                             const std::function<void(const Damage&)>& report, const Sidecar* own,

@@ -8,6 +8,7 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/sample_record.h"
 #include "fuelrail/storage/read_batch.h"
 
 namespace fuelrail {
@@ -122,7 +123,9 @@ std::unique_ptr<Sidecar> Sidecar::open(std::shared_ptr<const Source> file,
   sidecar->read_sections(reading);
   sidecar->read_meta();
   sidecar->read_labels();
+  sidecar->read_fields();
   sidecar->read_classes();
+  sidecar->read_field_classes();
   sidecar->table_ = sidecar->entries_section(kRecordsSection, kTableEntryBytes);
   sidecar->checksums_ = sidecar->entries_section(kChecksumsSection, kChecksumBytes);
   sidecar->keys_ = sidecar->entries_section(kKeysSection, kKeyBytes);
@@ -304,7 +307,30 @@ void Sidecar::read_labels() {
         {.expected = fmt::format("at most {}", kMaxLabels), .found = fmt::format("{}", width)});
   }
   const auto flags = load_le<uint32_t>(bytes.data() + 8);
-  labels_ = {.width = width, .integral = (flags & kIntegralFlag) != 0};
+  payloads_.labels = {.width = width, .integral = (flags & kIntegralFlag) != 0};
+}
+
+void Sidecar::read_fields() {
+  const SidecarSection* fields = section(kFieldsSection);
+  if (fields == nullptr) return;
+  if (payloads_.labels) throw_corrupt("the sidecar describes both image and sample records", uri_);
+  try {
+    payloads_.samples = schema_of(fields->all());
+  } catch (Error& error) {
+    error.add({.path = uri_, .remedy = kNewSidecar});
+    throw;
+  }
+}
+
+void Sidecar::read_field_classes() {
+  const SidecarSection* names = section(kSchemaSection);
+  if (names == nullptr) return;
+  try {
+    field_classes_ = parse_field_classes(as_text(names->all()));
+  } catch (Error& error) {
+    error.add({.path = uri_, .remedy = kNewSidecar});
+    throw;
+  }
 }
 
 void Sidecar::read_classes() {

@@ -16,6 +16,8 @@
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/file_identity.h"
 #include "fuelrail/container/fingerprint.h"
+#include "fuelrail/container/sample.h"
+#include "fuelrail/container/sidecar/field_classes.h"
 #include "fuelrail/container/sidecar/sidecar_format.h"
 #include "fuelrail/container/sidecar/sidecar_section.h"
 #include "fuelrail/storage/source.h"
@@ -35,6 +37,13 @@ struct LabelSummary {
   friend bool operator==(const LabelSummary&, const LabelSummary&) = default;
 };
 
+// What the payloads of a data file are: at most one member is set. Neither: raw bytes.
+struct PayloadKind {
+  std::optional<LabelSummary> labels{};  // image records, with these labels
+  std::optional<Schema> samples{};       // sample records, with these fields
+  friend bool operator==(const PayloadKind&, const PayloadKind&) = default;
+};
+
 // The types of sections. The values are frozen: four letters, the first in the lowest byte.
 constexpr uint32_t section_type(const char (&letters)[5]) {
   uint32_t type = 0;
@@ -46,6 +55,8 @@ inline constexpr uint32_t kRecordsSection = section_type("RECS");
 inline constexpr uint32_t kChecksumsSection = section_type("CRCS");
 inline constexpr uint32_t kClassesSection = section_type("CLAS");
 inline constexpr uint32_t kLabelsSection = section_type("LABL");
+inline constexpr uint32_t kFieldsSection = section_type("FLDS");
+inline constexpr uint32_t kSchemaSection = section_type("SCHM");
 inline constexpr uint32_t kKeysSection = section_type("KEYS");
 inline constexpr uint32_t kNamesSection = section_type("NAME");
 
@@ -99,8 +110,14 @@ class Sidecar {
 
   const std::vector<std::string>& classes() const { return classes_; }  // empty if it has none
 
+  // The class names of the fields of sample records, except those of a field `label`, which are
+  // `classes`.
+  const FieldClasses& field_classes() const { return field_classes_; }
+
+  const PayloadKind& payloads() const { return payloads_; }
+
   // Empty if the records are not images with labels.
-  const std::optional<LabelSummary>& labels() const { return labels_; }
+  const std::optional<LabelSummary>& labels() const { return payloads_.labels; }
 
   // The section of this type, which may be unknown to this version of fuelrail; null if there is
   // none.
@@ -124,6 +141,8 @@ class Sidecar {
   void read_meta();
   void read_classes();
   void read_labels();
+  void read_fields();
+  void read_field_classes();
   const SidecarSection* names_section() const;
   const SidecarSection* entries_section(uint32_t type, uint64_t entry_bytes) const;
 
@@ -138,7 +157,8 @@ class Sidecar {
   const SidecarSection* keys_ = nullptr;
   const SidecarSection* names_ = nullptr;
   std::vector<std::string> classes_;
-  std::optional<LabelSummary> labels_;
+  FieldClasses field_classes_;
+  PayloadKind payloads_;
 };
 
 }  // namespace fuelrail

@@ -7,6 +7,7 @@
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/endian.h"
+#include "fuelrail/container/sample_record.h"
 #include "fuelrail/container/sidecar/sidecar_format.h"
 
 namespace fuelrail {
@@ -19,7 +20,7 @@ namespace {
 // would be a duplicate or out of date.
 bool is_made_anew(uint32_t type) {
   return type == kMetaSection || type == kRecordsSection || type == kChecksumsSection ||
-         type == kLabelsSection;
+         type == kLabelsSection || type == kFieldsSection;
 }
 
 }  // namespace
@@ -99,6 +100,16 @@ void SidecarWriter::set_labels(LabelSummary labels) {
   append_le(data, labels.integral ? kIntegralFlag : 0u);
   append_le(data, uint32_t{0});
   add_section(kLabelsSection, data, false);
+}
+
+void SidecarWriter::set_payloads(const PayloadKind& kind) {
+  if (kind.labels) set_labels(*kind.labels);
+  if (kind.samples) add_section(kFieldsSection, descriptors_of(*kind.samples), false);
+}
+
+void SidecarWriter::set_field_classes(const FieldClasses& classes) {
+  if (classes.empty()) return;
+  add_section(kSchemaSection, as_bytes(json_of(classes)), true);
 }
 
 void SidecarWriter::set_keys(std::span<const uint64_t> keys) {

@@ -53,6 +53,11 @@ class SidecarWriter {
 
   void set_classes(const std::vector<std::string>& classes);  // Empty: writes no section.
   void set_labels(LabelSummary labels);  // Default: the records are not images with labels.
+  // The labels' summary, or the fields of sample records. Requires: set_labels is not called too.
+  void set_payloads(const PayloadKind& kind);
+  // The class names of label fields, except those of a field `label`, which set_classes takes.
+  // Empty: writes no section.
+  void set_field_classes(const FieldClasses& classes);
   void set_keys(std::span<const uint64_t> keys);  // Requires: one per record.
   // Of the next record. `kept`: the record does not have it, so it cannot be rebuilt. Requires:
   // called for all records with the same `kept`, or for none.

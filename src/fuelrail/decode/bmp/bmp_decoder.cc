@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/decode/grey.h"
 #include "fuelrail/decode/job.h"
+#include "fuelrail/decode/packed_samples.h"
 
 namespace fuelrail {
 namespace {
@@ -58,13 +60,6 @@ void put(Colour colour, int64_t channels, uint8_t* to) {
 }
 
 // --- Uncompressed rows ---
-
-// The index at column x of a row of indices with `bits` bits; the first is in the highest bits.
-uint8_t index_at(const std::byte* row, int64_t x, int bits) {
-  const int64_t bit = x * bits;
-  const int shift = 8 - bits - static_cast<int>(bit % 8);
-  return static_cast<uint8_t>(std::to_integer<int>(row[bit / 8]) >> shift & ((1 << bits) - 1));
-}
 
 uint32_t pixel_at(const std::byte* at, int bytes) {
   if (bytes == 2) return load_le<uint16_t>(at);
@@ -120,19 +115,37 @@ void require_rows(const BmpHeader& header, const DecodeJob& job) {
                   {.expected = fmt::format("at least {} bytes", last + header.row_bytes())});
 }
 
+// The bytes of row y of the box, from the image's first column on.
+const std::byte* row_of(const BmpHeader& header, const DecodeJob& job, int64_t y) {
+  return job.encoded.bytes.data() + place_of_row(header, job.box.top + y);
+}
+
 void read_rows(const BmpHeader& header, const DecodeJob& job) {
   const Palette palette(job.encoded.bytes, header);
   require_rows(header, job);
   for (int64_t y = 0; y < job.box.height; ++y) {
     go_on(job);
-    const std::byte* row = job.encoded.bytes.data() + place_of_row(header, job.box.top + y);
+    const std::byte* row = row_of(header, job, y);
     uint8_t* to = job.output.row(y);
     if (header.bits > 8) {
       take_colours(row, header, job.box, job.output.channels, to);
       continue;
     }
-    for (int64_t x = 0; x < job.box.width; ++x, to += job.output.channels) {
-      put(palette[index_at(row, job.box.left + x, header.bits)], job.output.channels, to);
+    const auto* indices = reinterpret_cast<const uint8_t*>(row);
+    for (int64_t x = job.box.left; x < job.box.right(); ++x, to += job.output.channels) {
+      put(palette[packed_sample(indices, x, header.bits)], job.output.channels, to);
+    }
+  }
+}
+
+void read_values(const BmpHeader& header, const DecodeJob& job) {
+  require_rows(header, job);
+  for (int64_t y = 0; y < job.box.height; ++y) {
+    go_on(job);
+    const auto* indices = reinterpret_cast<const uint8_t*>(row_of(header, job, y));
+    auto* to = job.values.row_of<uint8_t>(y);
+    for (int64_t x = job.box.left; x < job.box.right(); ++x) {
+      *to++ = packed_sample(indices, x, header.bits);
     }
   }
 }
@@ -216,6 +229,7 @@ class BmpDecoder final : public Decoder {
   void decode_one(const DecodeJob& job) {
     const BmpHeader header = parse_bmp_header(job.encoded.bytes);
     require_size(job, header.size);
+    if (job.values.data != nullptr) return decode_values(header, job);
     if (job.output.channels == 4 && header.channels[3].most == 0) refuse_alpha();
     if (header.compression == BmpCompression::kNone) {
       read_rows(header, job);
@@ -224,15 +238,30 @@ class BmpDecoder final : public Decoder {
     }
   }
 
+  // The values are palette indices, whether or not the palette has colours for them.
+  void decode_values(const BmpHeader& header, const DecodeJob& job) {
+    require_stored_values(job, header.bits <= 8 ? std::optional(ValueLayout{}) : std::nullopt);
+    if (header.compression == BmpCompression::kNone) return read_values(header, job);
+    go_on(job);
+    RunLengths(job.encoded.bytes, header, indices_).unpack();
+    for (int64_t y = 0; y < job.box.height; ++y) {
+      std::copy_n(unpacked_row(header, job, y), job.box.width, job.values.row_of<uint8_t>(y));
+    }
+  }
+
+  // The unpacked indices of row y of the box.
+  const uint8_t* unpacked_row(const BmpHeader& header, const DecodeJob& job, int64_t y) const {
+    const int64_t shown = job.box.top + y;
+    const int64_t stored = header.top_down ? shown : header.size.height - 1 - shown;
+    return indices_.data() + static_cast<size_t>(stored * header.size.width + job.box.left);
+  }
+
   void read_runs(const BmpHeader& header, const DecodeJob& job) {
     go_on(job);
     const Palette palette(job.encoded.bytes, header);
     RunLengths(job.encoded.bytes, header, indices_).unpack();
     for (int64_t y = 0; y < job.box.height; ++y) {
-      const int64_t shown = job.box.top + y;
-      const int64_t stored = header.top_down ? shown : header.size.height - 1 - shown;
-      const uint8_t* from =
-          indices_.data() + static_cast<size_t>(stored * header.size.width + job.box.left);
+      const uint8_t* from = unpacked_row(header, job, y);
       uint8_t* to = job.output.row(y);
       for (int64_t x = 0; x < job.box.width; ++x, to += job.output.channels) {
         put(palette[from[x]], job.output.channels, to);

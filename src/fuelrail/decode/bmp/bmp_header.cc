@@ -179,6 +179,8 @@ ImageInfo probe_bmp(Bytes encoded) {
   info.alpha = header.channels[3].most != 0;
   info.channels = info.alpha ? 4 : 3;
   info.grey_palette = has_grey_palette(encoded, header);
+  info.palette = header.bits <= 8;
+  if (info.palette) info.values = DType::kUint8;
   return info;
 }
 

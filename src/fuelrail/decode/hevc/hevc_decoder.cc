@@ -64,6 +64,7 @@ class PluginDecoder final : public Decoder {
 
  private:
   void decode_one(const DecodeJob& job) {
+    if (job.values.data != nullptr) require_stored_values(job, {});
     go_on(job);
     if (!job.take_planes && job.output.channels == 4) {
       throw UnsupportedError("the image has no alpha channel",

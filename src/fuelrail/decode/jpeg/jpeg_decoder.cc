@@ -315,10 +315,22 @@ class JpegDecoder final : public Decoder {
   }
 
   void decode(std::span<DecodeJob> jobs) override {
-    decode_each(jobs, [this](DecodeJob& job) { decode_one(job); });
+    decode_each(jobs, [this](DecodeJob& job) {
+      job.values.data == nullptr ? decode_one(job) : decode_values(job);
+    });
   }
 
  private:
+  // The values of a grey JPEG are its levels.
+  void decode_values(DecodeJob& job) {
+    require_stored_values(job, ValueLayout{});
+    DecodeJob levels = job;
+    levels.margin = 0;
+    levels.output = job.values.bytes_image();
+    decode_one(levels);
+    job.tolerated = levels.tolerated;
+  }
+
   void decode_one(DecodeJob& job) {
     Session& session = *session_;
     session.codec.mem = nullptr;  // not created yet: nothing to destroy

@@ -182,6 +182,8 @@ ImageInfo probe_jpeg(Bytes encoded) {
   }
   if (info.channels == 0) throw DecodeError("the JPEG has a scan but no frame header");
   info.orientation = orientation_from(exif, xmp);
+  info.lossy = true;
+  if (info.channels == 1) info.values = DType::kUint8;
   return info;
 }
 

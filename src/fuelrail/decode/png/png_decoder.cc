@@ -5,10 +5,12 @@
 
 #include <cstring>
 #include <new>
+#include <optional>
 
 #include "fuelrail/base/scratch.h"
 #include "fuelrail/decode/grey.h"
 #include "fuelrail/decode/job.h"
+#include "fuelrail/decode/packed_samples.h"
 
 namespace fuelrail {
 namespace {
@@ -139,17 +141,30 @@ void copy_colours(RowCopy row, int64_t channels) {
   }
 }
 
-// Writes the pixels of `row` that are inside the box to the output.
-void take_row(const uint8_t* row, Taken taken, Columns columns, const DecodeJob& job, int64_t y) {
-  const Box& box = job.box;
+// The part of a row of a pass that is inside the box.
+struct RowPart {
+  int64_t from;   // position in the row of its first pixel
+  int64_t count;  // of pixels; 0 if none is inside
+  int64_t to;     // column in the box of its first pixel
+  int64_t step;   // columns from one pixel to the next
+};
+
+RowPart part_of(Columns columns, const Box& box) {
   const auto [first, step] = columns;
-  const int64_t channels = job.output.channels;
   const int64_t skipped = box.left > first ? (box.left - first + step - 1) / step : 0;
   const int64_t x = first + skipped * step;
-  if (x >= box.right()) return;
+  if (x >= box.right()) return {0, 0, 0, step};
+  return {skipped, (box.right() - x + step - 1) / step, x - box.left, step};
+}
+
+// Writes the pixels of `row` that are inside the box to the output.
+void take_row(const uint8_t* row, Taken taken, Columns columns, const DecodeJob& job, int64_t y) {
+  const RowPart part = part_of(columns, job.box);
+  if (part.count == 0) return;
+  const int64_t channels = job.output.channels;
   const int64_t bytes = bytes_of(taken, channels);
-  const RowCopy copy{row + skipped * bytes, bytes, (box.right() - x + step - 1) / step,
-                     job.output.row(y - box.top) + (x - box.left) * channels, step * channels};
+  const RowCopy copy{row + part.from * bytes, bytes, part.count,
+                     job.output.row(y - job.box.top) + part.to * channels, part.step * channels};
   switch (taken) {
     case Taken::kAsIs:
       return copy_colours(copy, channels);
@@ -159,6 +174,36 @@ void take_row(const uint8_t* row, Taken taken, Columns columns, const DecodeJob&
       return copy_grey<Taken::kWeighed>(copy);
     case Taken::kWeighedWide:
       return copy_grey<Taken::kWeighedWide>(copy);
+  }
+}
+
+// --- Values ---
+
+std::optional<ValueLayout> values_of(const spng_ihdr& header) {
+  switch (header.color_type) {
+    case SPNG_COLOR_TYPE_GRAYSCALE:
+      return ValueLayout{header.bit_depth == 16 ? DType::kUint16 : DType::kUint8};
+    case SPNG_COLOR_TYPE_INDEXED:
+      return ValueLayout{};
+    default:
+      return {};
+  }
+}
+
+// Writes the values of `row` that are inside the box. Values of whole bytes are in this processor's
+// byte order.
+void take_values(const uint8_t* row, const spng_ihdr& header, Columns columns, const DecodeJob& job,
+                 int64_t y) {
+  const RowPart part = part_of(columns, job.box);
+  const int64_t bytes = job.values.pixel_bytes();
+  uint8_t* to = job.values.bytes_image().row(y - job.box.top) + part.to * bytes;
+  if (header.bit_depth >= 8) {
+    return copy_colours({row + part.from * bytes, bytes, part.count, to, part.step * bytes}, bytes);
+  }
+  const int factor =
+      header.color_type == SPNG_COLOR_TYPE_INDEXED ? 1 : grey_value_factor(header.bit_depth);
+  for (int64_t i = 0; i < part.count; ++i, to += part.step) {
+    *to = static_cast<uint8_t>(factor * packed_sample(row, part.from + i, header.bit_depth));
   }
 }
 
@@ -194,17 +239,38 @@ class PngDecoder final : public Decoder {
     check(spng_get_ihdr(png, &header));
     require_size(job, {header.height, header.width});
     require_rows(header, job.encoded.bytes, job.box.bottom());
-    const Taken taken = taken_of(header, job.output.channels);
+    job.values.data == nullptr ? decode_pixels(png, header, job) : decode_values(png, header, job);
+  }
+
+  void decode_pixels(spng_ctx* png, const spng_ihdr& header, const DecodeJob& job) {
+    const int64_t channels = job.output.channels;
+    const Taken taken = taken_of(header, channels);
     int flags = SPNG_DECODE_PROGRESSIVE;
-    if (job.output.channels == 4) {
+    if (channels == 4) {
       if (!has_alpha(png, header)) refuse_alpha();
       flags |= SPNG_DECODE_TRNS;
     }
     const spng_format format = taken == Taken::kWeighedWide ? SPNG_FMT_RGBA16
-                               : job.output.channels == 4   ? SPNG_FMT_RGBA8
+                               : channels == 4              ? SPNG_FMT_RGBA8
                                                             : SPNG_FMT_RGB8;
     check(spng_decode_image(png, nullptr, 0, format, flags));
-    read_rows(png, header.interlace_method != SPNG_INTERLACE_NONE, taken, job);
+    const auto row_bytes = static_cast<size_t>(coded_size(job).width * bytes_of(taken, channels));
+    const ImageView direct = taken == Taken::kAsIs ? job.output : ImageView{};
+    read_rows(png, header, row_bytes, direct, job,
+              [&](const uint8_t* row, Columns columns, int64_t y) {
+                take_row(row, taken, columns, job, y);
+              });
+  }
+
+  void decode_values(spng_ctx* png, const spng_ihdr& header, const DecodeJob& job) {
+    require_stored_values(job, values_of(header));
+    check(spng_decode_image(png, nullptr, 0, SPNG_FMT_PNG, SPNG_DECODE_PROGRESSIVE));
+    const auto row_bytes = static_cast<size_t>((coded_size(job).width * header.bit_depth + 7) / 8);
+    const ImageView direct = header.bit_depth >= 8 ? job.values.bytes_image() : ImageView{};
+    read_rows(png, header, row_bytes, direct, job,
+              [&](const uint8_t* row, Columns columns, int64_t y) {
+                take_values(row, header, columns, job, y);
+              });
   }
 
   // Whether pixels have alpha, or the palette or the image has transparent colours. As in OpenCV, a
@@ -219,11 +285,14 @@ class PngDecoder final : public Decoder {
     return status == SPNG_OK;
   }
 
-  void read_rows(spng_ctx* png, bool interlaced, Taken taken, const DecodeJob& job) {
-    const auto row_bytes =
-        static_cast<size_t>(coded_size(job).width * bytes_of(taken, job.output.channels));
-    const bool direct =
-        taken == Taken::kAsIs && !interlaced && job.box.width == coded_size(job).width;
+  // Calls take(row, columns, y) for each row of each pass that has pixels of the box. Whole rows of
+  // an image without interlacing are decoded into `direct` instead, if its data are set.
+  template <typename Take>
+  void read_rows(spng_ctx* png, const spng_ihdr& header, size_t row_bytes, ImageView direct,
+                 const DecodeJob& job, Take take) {
+    const bool interlaced = header.interlace_method != SPNG_INTERLACE_NONE;
+    const bool in_place =
+        direct.data != nullptr && !interlaced && job.box.width == coded_size(job).width;
     uint8_t* const scratch = scratch_.take(row_bytes);
     for (;;) {
       go_on(job);
@@ -231,10 +300,10 @@ class PngDecoder final : public Decoder {
       check(spng_get_row_info(png, &row));
       const int64_t y = row.row_num;
       const bool wanted = y >= job.box.top && y < job.box.bottom();
-      uint8_t* into = direct && wanted ? job.output.row(y - job.box.top) : scratch;
+      uint8_t* into = in_place && wanted ? direct.row(y - job.box.top) : scratch;
       const int status = spng_decode_scanline(png, into, row_bytes);
       if (status != SPNG_OK && status != SPNG_EOI) throw_failure(status);
-      if (wanted && !direct) take_row(into, taken, columns_of(row.pass, interlaced), job, y);
+      if (wanted && !in_place) take(into, columns_of(row.pass, interlaced), y);
       const bool last_pass = !interlaced || row.pass == 6;
       if (status == SPNG_EOI || (last_pass && y + 1 == job.box.bottom())) return;
     }

@@ -70,6 +70,10 @@ void read_header(Bytes header, ImageInfo& info) {
   info.channels = channels_of(colour_type, bit_depth);
   info.alpha = info.channels == 2 || info.channels == 4;
   info.bits = bit_depth;
+  info.palette = colour_type == 3;
+  if (info.palette || colour_type == 0) {
+    info.values = bit_depth == 16 ? DType::kUint16 : DType::kUint8;
+  }
   if (info.channels == 0) {
     throw DecodeError(
         fmt::format("the PNG declares colour type {} with bit depth {}, a combination that "

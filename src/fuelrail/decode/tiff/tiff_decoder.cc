@@ -8,12 +8,14 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "fuelrail/base/scratch.h"
 #include "fuelrail/decode/exif.h"
 #include "fuelrail/decode/grey.h"
 #include "fuelrail/decode/ink.h"
 #include "fuelrail/decode/job.h"
+#include "fuelrail/decode/packed_samples.h"
 
 namespace fuelrail {
 namespace {
@@ -135,13 +137,14 @@ enum class Colours : uint8_t { kWhiteIsZero, kBlackIsZero, kRgb, kPalette, kCmyk
 struct Layout {
   Size size;
   Colours colours = Colours::kBlackIsZero;
-  int bits = 1;              // per sample
-  int samples = 1;           // per pixel
-  int channels = 1;          // samples without the extra ones, but with alpha
-  bool alpha = false;        // an alpha sample follows the colours
-  bool associated = false;   // colours were multiplied by this alpha
-  bool one_plane = true;     // a pixel's samples are stored together
-  bool jpeg_ycbcr = false;   // libjpeg converts it to RGB
+  int bits = 1;             // per sample
+  int samples = 1;          // per pixel
+  int channels = 1;         // samples without the extra ones, but with alpha
+  bool alpha = false;       // an alpha sample follows the colours
+  bool associated = false;  // colours were multiplied by this alpha
+  bool one_plane = true;    // a pixel's samples are stored together
+  bool jpeg_ycbcr = false;  // libjpeg converts it to RGB
+  uint16_t compression = COMPRESSION_NONE;
   const uint16_t* map[3]{};  // the palette's colours, 2^bits entries each
 
   int colour_samples() const {
@@ -221,7 +224,8 @@ Layout layout_of(const TiffFile& file) {
     refuse("number of samples per pixel", static_cast<uint32_t>(layout.samples));
   }
   check_bits(layout);
-  const auto compression = file.value<uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+  layout.compression = file.value<uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+  const uint16_t compression = layout.compression;
   if (!TIFFIsCODECConfigured(compression) || compression == COMPRESSION_OJPEG) {
     refuse("compression", compression);
   }
@@ -291,17 +295,17 @@ Blocks blocks_of(const TiffFile& file, const Layout& layout) {
   return blocks;
 }
 
+// Sample `i` of a row of samples of 16 bits.
+uint16_t wide_sample_at(const uint8_t* row, int64_t i) {
+  uint16_t value;
+  std::memcpy(&value, row + 2 * i, 2);  // libtiff has converted it to this processor's byte order
+  return value;
+}
+
 // The upper eight bits of sample `i` of a row, or all bits if there are fewer.
 uint8_t sample_at(const uint8_t* row, int64_t i, int bits) {
-  if (bits == 8) return row[i];
-  if (bits == 16) {
-    uint16_t value;
-    std::memcpy(&value, row + 2 * i, 2);  // libtiff has converted it to this processor's byte order
-    return static_cast<uint8_t>(value >> 8);
-  }
-  const int64_t bit = i * bits;
-  const int shift = 8 - bits - static_cast<int>(bit % 8);
-  return static_cast<uint8_t>(row[bit / 8] >> shift & ((1 << bits) - 1));
+  if (bits == 16) return static_cast<uint8_t>(wide_sample_at(row, i) >> 8);
+  return bits == 8 ? row[i] : packed_sample(row, i, bits);
 }
 
 uint8_t divided_by_alpha(int colour, int alpha) {
@@ -336,6 +340,20 @@ std::array<uint8_t, 3> rgb_of(const Layout& layout, const uint8_t* samples) {
   return rgb;
 }
 
+std::optional<ValueLayout> values_of(const Layout& layout) {
+  if (layout.colour_samples() != 1 || layout.alpha) return {};
+  return ValueLayout{layout.bits == 16 ? DType::kUint16 : DType::kUint8};
+}
+
+// Sample `i` of a row of palette indices or grey, at most 8 bits each, as a value.
+uint8_t value_at(const Layout& layout, const uint8_t* row, int64_t i) {
+  const int sample = sample_at(row, i, layout.bits);
+  if (layout.colours == Colours::kPalette) return static_cast<uint8_t>(sample);
+  const int most = (1 << layout.bits) - 1;
+  const int level = layout.colours == Colours::kWhiteIsZero ? most - sample : sample;
+  return static_cast<uint8_t>(level * grey_value_factor(layout.bits));
+}
+
 class TiffDecoder final : public Decoder {
  public:
   void decode(std::span<DecodeJob> jobs) override {
@@ -348,7 +366,9 @@ class TiffDecoder final : public Decoder {
     const TiffFile file(job.encoded.bytes);
     const Layout layout = layout_of(file);
     require_size(job, layout.size);
-    if (job.output.channels == 4 && (!layout.alpha || layout.colours == Colours::kCmyk)) {
+    if (job.values.data != nullptr) {
+      require_stored_values(job, values_of(layout));
+    } else if (job.output.channels == 4 && (!layout.alpha || layout.colours == Colours::kCmyk)) {
       refuse_alpha();
     }
     if (layout.jpeg_ycbcr) TIFFSetField(file.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
@@ -365,8 +385,7 @@ class TiffDecoder final : public Decoder {
   // Reads the block in row i and column j of blocks, and copies its pixels inside the box.
   void read_block(const TiffFile& file, const Layout& layout, const Blocks& blocks, int64_t i,
                   int64_t j, const DecodeJob& job) {
-    const int64_t channels = job.output.channels;
-    const int planes = layout.one_plane ? 1 : needed_samples(layout, channels);
+    const int planes = layout.one_plane ? 1 : needed_samples(layout, job);
     const int64_t top = i * blocks.size.height, left = j * blocks.size.width;
     const int64_t rows = std::min(blocks.size.height, layout.size.height - top);
     uint8_t* const memory = memory_.take(blocks.bytes * static_cast<size_t>(planes));
@@ -379,30 +398,62 @@ class TiffDecoder final : public Decoder {
     const int64_t end_x = std::min(job.box.right(), left + blocks.size.width);
     for (int64_t y = std::max(job.box.top, top); y < end_y; ++y) {
       const uint8_t* row = memory + static_cast<uint64_t>(y - top) * blocks.row_bytes;
-      uint8_t* to = job.output.row(y - job.box.top) + (begin_x - job.box.left) * channels;
-      for (int64_t x = begin_x; x < end_x; ++x, to += channels) {
-        take_pixel(layout, row, blocks.bytes, x - left, channels, to);
+      const Part part{begin_x - left, end_x - begin_x, begin_x - job.box.left};
+      if (job.values.data != nullptr) {
+        take_values(layout, row, part, job, y);
+      } else {
+        take_pixels(layout, row, blocks.bytes, part, job, y);
       }
+    }
+  }
+
+  // The columns of a block's row that are inside the box, from its column `from` on; they belong
+  // to the box's column `to` and the following ones.
+  struct Part {
+    int64_t from, count, to;
+  };
+
+  static void take_pixels(const Layout& layout, const uint8_t* row, uint64_t plane_bytes, Part part,
+                          const DecodeJob& job, int64_t y) {
+    const int64_t channels = job.output.channels;
+    uint8_t* to = job.output.row(y - job.box.top) + part.to * channels;
+    for (int64_t x = part.from; x < part.from + part.count; ++x, to += channels) {
+      take_pixel(layout, row, plane_bytes, x, job, to);
+    }
+  }
+
+  static void take_values(const Layout& layout, const uint8_t* row, Part part, const DecodeJob& job,
+                          int64_t y) {
+    const int64_t step = layout.one_plane ? layout.samples : 1;
+    const int64_t first = part.from * step;
+    if (layout.bits == 16) {
+      auto* to = job.values.row_of<uint16_t>(y - job.box.top) + part.to;
+      for (int64_t i = 0; i < part.count; ++i) to[i] = wide_sample_at(row, first + i * step);
+    } else {
+      auto* to = job.values.row_of<uint8_t>(y - job.box.top) + part.to;
+      for (int64_t i = 0; i < part.count; ++i) to[i] = value_at(layout, row, first + i * step);
     }
   }
 
   static size_t plane_index(int plane) { return static_cast<size_t>(plane); }
 
   // The colours, and alpha if colours are divided by it or the output has four channels.
-  static int needed_samples(const Layout& layout, int64_t channels) {
-    return layout.colour_samples() + (layout.associated || (layout.alpha && channels == 4) ? 1 : 0);
+  static int needed_samples(const Layout& layout, const DecodeJob& job) {
+    const bool wants_alpha = layout.alpha && job.output.channels == 4;
+    return layout.colour_samples() + (layout.associated || wants_alpha ? 1 : 0);
   }
 
   static void take_pixel(const Layout& layout, const uint8_t* row, uint64_t plane_bytes, int64_t x,
-                         int64_t channels, uint8_t* to) {
+                         const DecodeJob& job, uint8_t* to) {
     std::array<uint8_t, 5> samples{};
-    for (int s = 0; s < needed_samples(layout, channels); ++s) {
+    for (int s = 0; s < needed_samples(layout, job); ++s) {
       samples[plane_index(s)] = layout.one_plane
                                     ? sample_at(row, x * layout.samples + s, layout.bits)
                                     : sample_at(row + plane_bytes * plane_index(s), x, layout.bits);
     }
     const auto [red, green, blue] = rgb_of(layout, samples.data());
-    put_pixel(red, green, blue, samples[plane_index(layout.colour_samples())], channels, to);
+    put_pixel(red, green, blue, samples[plane_index(layout.colour_samples())], job.output.channels,
+              to);
   }
 
   static void read_plane(const TiffFile& file, const Blocks& blocks, int64_t block, int64_t rows,
@@ -439,6 +490,9 @@ ImageInfo probe_tiff(Bytes encoded) {
   info.alpha = layout.alpha;
   info.bits = layout.bits;
   info.orientation = orientation_of(file);
+  info.palette = layout.colours == Colours::kPalette;
+  info.lossy = layout.compression == COMPRESSION_JPEG;
+  if (const auto values = values_of(layout)) info.values = values->dtype;
   return info;
 }
 

@@ -94,6 +94,7 @@ class WebpDecoder final : public Decoder {
 
  private:
   void decode_one(DecodeJob& job) {
+    if (job.values.data != nullptr) require_stored_values(job, {});
     const ImageInfo info = probe_webp(job.encoded.bytes);
     require_size(job, info.stored);
     if (job.output.channels == 4 && job.info.channels != 4) refuse_alpha();

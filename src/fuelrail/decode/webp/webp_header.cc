@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kRiffHeaderBytes = 12, kChunkHeaderBytes = 8;
 constexpr uint8_t kXmpFlag = 0x04, kExifFlag = 0x08;
+constexpr int kLossless = 2;  // WebPBitstreamFeatures::format; 1 is lossy, 0 undefined or mixed
 
 struct RiffChunk {
   std::string_view type;
@@ -88,6 +89,7 @@ ImageInfo probe_webp(Bytes encoded) {
   }
   info.alpha = features.has_alpha != 0;
   info.channels = info.alpha ? 4 : 3;
+  info.lossy = features.format != kLossless;
   info.orientation = orientation_of(encoded);
   return info;
 }

@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "fuelrail/base/crc32.h"
 
@@ -24,10 +25,16 @@ PackedImage ImageReader::read(uint64_t i) {
   PackedImage packed;
   try {
     source_.read(i, image_);
+    packed.ended = image_.ended;
+    if (packed.ended) return packed;
     if (first_label_only_ && image_.labels.size() > 1) {
       image_.labels.erase(image_.labels.begin() + 1, image_.labels.end());
     }
-    packed.measured = maker_->make(image_, i, packed.payload);
+    if (image_.is_record) {
+      packed.payload = std::move(image_.storage);
+    } else {
+      packed.measured = maker_->make(image_, i, packed.payload);
+    }
     packed.id = image_.id;
     packed.crc = crc32(packed.payload);
     return packed;

@@ -20,6 +20,7 @@ struct PackedImage {
   uint32_t crc = 0;
   std::optional<MeasuredStill> measured{};  // as RecordMaker::make returns it
   std::string failure;                      // the reason for a missing payload; empty on success
+  bool ended = false;                       // the source is a stream that has no image i
 };
 
 // The error's message without its path and record, because the report stores the path separately.
@@ -34,7 +35,7 @@ class ImageReader {
               bool first_label_only);
 
   // Reads and prepares image i. An error that affects only this image is not thrown but returned in
-  // PackedImage::failure. Requires: i < source.size(). Errors, which name the image's path:
+  // PackedImage::failure. Requires: as in PackSource::read. Errors, which name the image's path:
   // StepsError; MissingCodecError.
   PackedImage read(uint64_t i);
 

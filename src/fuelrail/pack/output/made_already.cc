@@ -36,8 +36,7 @@ auto read_of(const MadeAlready& file, const Read& read) {
 
 }  // namespace
 
-MadeAlready::MadeAlready(std::string uri, const std::vector<std::string>& classes,
-                         const KeepGoing& keep_going)
+MadeAlready::MadeAlready(std::string uri, const PackSource& source, const KeepGoing& keep_going)
     : uri_(std::move(uri)) {
   const FileFormat& format = format_for(FormatWork::kWrite, uri_);
   if (!is_file(sidecar_uri(uri_))) refuse("no sidecar beside the file");
@@ -45,8 +44,11 @@ MadeAlready::MadeAlready(std::string uri, const std::vector<std::string>& classe
     refuse("no index beside the file");
   }
   stream_ = read_of(*this, [&] { return open_stream(uri_, uri_, {.keep_going = keep_going}); });
-  if (const auto difference = first_difference(classes, stream_->sidecar()->classes())) {
+  if (const auto difference = first_difference(source.classes(), stream_->sidecar()->classes())) {
     refuse(fmt::format("{}, but the job has {}", difference->found, difference->expected));
+  }
+  if (stream_->sidecar()->field_classes() != source.field_classes()) {
+    refuse("fields with other class names than those of the job");
   }
 }
 

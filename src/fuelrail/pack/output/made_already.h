@@ -11,6 +11,7 @@
 #include "fuelrail/container/record_stream.h"
 #include "fuelrail/container/sidecar/sidecar.h"
 #include "fuelrail/pack/image/image_reader.h"
+#include "fuelrail/pack/source/pack_source.h"
 
 namespace fuelrail::pack {
 
@@ -18,9 +19,8 @@ namespace fuelrail::pack {
 // differs; IoError if the output cannot be read; StateError if `keep_going` returns false.
 class MadeAlready {
  public:
-  // `classes`: the job's class names.
-  MadeAlready(std::string uri, const std::vector<std::string>& classes,
-              const KeepGoing& keep_going);
+  // Compares the class names with those of the job's source.
+  MadeAlready(std::string uri, const PackSource& source, const KeepGoing& keep_going);
 
   // Compares the next record with the one that the job makes of the image at `path`. Errors name
   // the path. Returns: the number of bytes that the record takes in the file.

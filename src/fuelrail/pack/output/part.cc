@@ -10,7 +10,6 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/formats.h"
-#include "fuelrail/container/image_record.h"
 #include "fuelrail/container/sidecar/sidecar_store.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -177,11 +176,11 @@ void Part::append_image(Bytes payload, uint32_t crc, uint64_t id) {
   write(payload, crc, id);
 }
 
-// Adds what only the sidecar stores of an image: of an image record, a summary of the labels; of a
+// Adds what only the sidecar stores of an image: of an image or sample record, its kind; of a
 // nested file, the id.
 void Part::add_image(Bytes payload, uint64_t id) {
   if (format_.content == RecordContent::kNestedFile) return add_key(id, records_);
-  labels_.add(parse_image_record(payload).labels);
+  tally_.add(payload);
 }
 
 void Part::append(Bytes payload, uint32_t crc, uint64_t key, std::optional<uint64_t> id) {
@@ -225,13 +224,16 @@ void Part::finish() {
   }
 }
 
-void Part::finish_images(const std::vector<std::string>& classes, const Sidecar* source) {
+void Part::finish_images(const std::vector<std::string>& classes, const Sidecar* source,
+                         const FieldClasses& field_classes) {
   // build_sidecar adds the sections in the same order, so that a rebuilt sidecar has the same
   // bytes.
   if (format_.content == RecordContent::kImageRecord) {
-    sidecar_writer_.set_labels(labels_.summary());
+    sidecar_writer_.set_payloads(records_ == 0 ? PayloadKind{.labels = LabelSummary{}}
+                                               : tally_.kind());
   }
   if (!classes.empty()) sidecar_writer_.set_classes(classes);
+  sidecar_writer_.set_field_classes(field_classes);
   if (source != nullptr) sidecar_writer_.keep_sections_of(*source, kKeysSection);
   finish();
 }

@@ -35,6 +35,7 @@
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/container/formats.h"
+#include "fuelrail/container/payload.h"
 #include "fuelrail/container/record_file_writer.h"
 #include "fuelrail/container/sidecar/sidecar_writer.h"
 #include "fuelrail/storage/sink.h"
@@ -68,17 +69,19 @@ class Part {
   ~Part();
   Part& operator=(Part&&) = delete;
 
-  // Takes over the next record in the file, that of the image `id`, if it has `framed_bytes` bytes
-  // and its payload has the checksum `crc`. Returns: whether it does. Errors: IoError.
+  // Takes over the next record in the file, that of the image or sample `id`, if it has
+  // `framed_bytes` bytes and its payload has the checksum `crc`. Returns: whether it does. Errors:
+  // IoError.
   bool adopt_image(uint64_t framed_bytes, uint32_t crc, uint64_t id);
   // Removes the bytes after the last record that was taken over. Call before the first record is
   // appended.
   void end_adopting();
 
-  // Appends the record of the image `id`, which is also its key. Requires: `payload` has the
-  // content of the format's records (RecordContent); `crc` is its CRC-32. Errors: IoError.
+  // Appends the record of the image or sample `id`, which is also its key. Requires: `payload` has
+  // the content of the format's records (RecordContent), or is a sample record; `crc` is its
+  // CRC-32. Errors: IoError.
   void append_image(Bytes payload, uint32_t crc, uint64_t id);
-  // Appends any record. `id`: the id in an image record; default: the record's number. If the
+  // Appends any record. `id`: the id in the record; default: the record's number. If the
   // format has no index, this takes 8 bytes of memory for each record, and the sidecar stores the
   // keys if any key differs from its record's id. Errors: those of RecordFileWriter::append.
   void append(Bytes payload, uint32_t crc, uint64_t key, std::optional<uint64_t> id = {});
@@ -99,10 +102,12 @@ class Part {
 
   // Completes the files and flushes them to the device. Errors: IoError.
   void finish();
-  // As `finish`, but stores the images' labels and the class names in the sidecar first, and then
-  // the sections of `source` that cannot be rebuilt, except keys. Requires: the part has all
-  // records of the source, in order. Errors: CorruptError for a damaged `source`.
-  void finish_images(const std::vector<std::string>& classes, const Sidecar* source = nullptr);
+  // As `finish`, but stores the labels of the images, or the fields of the samples, and the class
+  // names in the sidecar first, and then the sections of `source` that cannot be rebuilt, except
+  // keys. Requires: the part has all records of the source, in order. Errors: CorruptError for a
+  // damaged `source`. `field_classes`: the class names of other fields of samples.
+  void finish_images(const std::vector<std::string>& classes, const Sidecar* source = nullptr,
+                     const FieldClasses& field_classes = {});
 
   // Makes the destructor remove the files if `commit_data` has not succeeded, even with
   // Begin::kAsLeft.
@@ -137,7 +142,7 @@ class Part {
   std::unique_ptr<Sink> sidecar_;
   SidecarWriter sidecar_writer_;
   std::unique_ptr<RecordFileWriter> records_writer_;
-  LabelTally labels_;
+  PayloadTally tally_;
   std::vector<uint64_t> keys_;  // used only if the file has no index
   bool keys_differ_ = false;
   uint64_t records_ = 0;

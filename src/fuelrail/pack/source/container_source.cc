@@ -28,6 +28,7 @@ class ContainerSource final : public PackSource {
       : images_(whole_records(images)),
         file_(std::dynamic_pointer_cast<const RecordFile>(images)),
         image_(schema().index_of("image")) {
+    check_image_fields();
     if (schema().has("label")) label_ = schema().index_of("label");
     if (schema().has("name")) name_ = schema().index_of("name");
   }
@@ -51,7 +52,8 @@ class ContainerSource final : public PackSource {
     check_image_length(images_->extent(i).length);
     read_sample(*images_, i, out.storage, out.sample);
     out.id = out.sample.id;
-    if (file_ != nullptr && file_->sidecar().has_keys() && !file_->sidecar().labels()) {
+    if (file_ != nullptr && file_->sidecar().has_keys() &&
+        file_->sidecar().payloads() == PayloadKind{}) {
       out.id = file_->sidecar().key(i);
     }
     out.name = name_of(i, out.sample);
@@ -63,6 +65,29 @@ class ContainerSource final : public PackSource {
 
  private:
   const Schema& schema() const { return images_->schema(); }
+
+  // Whether the output's records can hold a field: an image, a label and a name.
+  static bool can_hold(const FieldSpec& field) {
+    if (field.has(kListField)) return false;
+    const bool one_label = field.dtype == DType::kInt64 && field.shape.empty();
+    if (field.name == "image") return field.kind == FieldKind::kImage;
+    if (field.name == "name") return field.kind != FieldKind::kTensor;
+    return field.name == "label" && field.kind == FieldKind::kTensor &&
+           (one_label || field.dtype == DType::kFloat32);
+  }
+
+  void check_image_fields() const {
+    for (const FieldSpec& field : schema().fields) {
+      if (can_hold(field)) continue;
+      throw UnsupportedError(
+          "the samples have a field that would be lost",
+          {.path = images_->size() == 0 ? "" : images_->place(0).path,
+           .expected = "only an image, a label and a name",
+           .found = fmt::format("{}: {}", field.name, describe(field)),
+           .remedy = "Copy the file with 'fuelrail merge' or 'fuelrail convert' to another record "
+                     "format"});
+    }
+  }
 
   std::string name_of(uint64_t i, const Sample& sample) const {
     if (file_ == nullptr) {

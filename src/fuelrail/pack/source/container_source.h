@@ -13,7 +13,8 @@ namespace fuelrail::pack {
 // key in the sidecar, or its number. The name is that of the image's file in a folder, or the
 // one that the record or its sidecar has. An image whose bytes do not stand alone is read as its
 // whole record, if that is an image file. Errors of `read`, besides those of read_sample:
-// UnsupportedError for a label that a float cannot store.
+// UnsupportedError for a label that a float cannot store. Errors: UnsupportedError for a schema
+// with other fields.
 std::unique_ptr<PackSource> source_of_images(std::shared_ptr<const Container> images);
 
 }  // namespace fuelrail::pack

@@ -12,7 +12,9 @@
 #include "fuelrail/container/files/image_list.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/sample.h"
+#include "fuelrail/container/sidecar/field_classes.h"
 #include "fuelrail/container/sidecar/sidecar.h"
+#include "fuelrail/pack/source/sample_source.h"
 
 namespace fuelrail::pack {
 
@@ -25,6 +27,11 @@ struct SourceImage {
   ConstImageView pixels{};  // if its data is set, used instead of `encoded`
   std::vector<std::byte> storage;
   Sample sample;
+
+  // Of a source of samples (sample_records.h): `storage` is the payload of the record.
+  bool is_record = false;
+  SourceSample values;
+  bool ended = false;  // there is no image i, because the source is a stream that has ended
 };
 
 // Immutable. Threads: any number may call any method at once.
@@ -35,8 +42,24 @@ class PackSource {
 
   virtual uint64_t size() const = 0;
 
+  // Whether the number of images becomes known only by reading them: `size` is 0, and `read` is
+  // called once for each of 0, 1, 2, ..., by any threads, until it sets SourceImage::ended.
+  virtual bool is_stream() const { return false; }
+
+  // "image" or "sample": for messages.
+  virtual const char* thing() const { return "image"; }
+
+  // What the records are, apart from the images themselves. A resumed job compares these texts.
+  virtual std::string contents() const { return ""; }
+
   // The class names, by label; empty if the labels are numbers without class names.
   virtual const std::vector<std::string>& classes() const = 0;
+
+  // The class names of fields other than `label`.
+  virtual const FieldClasses& field_classes() const {
+    static const FieldClasses kNone;
+    return kNone;
+  }
 
   // The id of image i. Requires: i < size(). Errors: as for `read`.
   virtual uint64_t id(uint64_t i) const = 0;
@@ -66,9 +89,9 @@ class PackSource {
   // Number of images with more than one label.
   virtual uint64_t with_several_labels() const { return 0; }
 
-  // Reads image i. Requires: i < size(). Errors, which affect only this image: NotFoundError,
-  // IoError, TruncatedError; UnsupportedError, before any memory is allocated, if the image is too
-  // long for a record.
+  // Reads image i. Requires: i < size(), or is_stream(). Errors, which affect only this image:
+  // NotFoundError, IoError, TruncatedError; UnsupportedError, before any memory is allocated, if
+  // the image is too long for a record.
   virtual void read(uint64_t i, SourceImage& out) const = 0;
 };
 

@@ -1,0 +1,160 @@
+#include "python_samples.h"
+
+#include <fmt/format.h>
+#include <nanobind/stl/string.h>
+
+#include <exception>
+#include <string_view>
+
+#include "buffer.h"
+#include "fuelrail/base/error.h"
+#include "fuelrail/pack/image/image_steps.h"
+
+namespace fuelrail::python {
+namespace {
+
+std::string text_at(const nb::tuple& texts, size_t i) { return nb::cast<std::string>(texts[i]); }
+
+// Requires: (failure, expected, found, remedy).
+[[noreturn]] void throw_bad_sample(const nb::tuple& error) {
+  throw CorruptError(
+      text_at(error, 0),
+      {.expected = text_at(error, 1), .found = text_at(error, 2), .remedy = text_at(error, 3)});
+}
+
+void assign(Bytes from, std::vector<std::byte>& to) { to.assign(from.begin(), from.end()); }
+
+std::vector<int64_t> extents_of(nb::handle array) {
+  std::vector<int64_t> shape;
+  for (nb::handle extent : nb::borrow<nb::tuple>(array.attr("shape"))) {
+    shape.push_back(nb::cast<int64_t>(extent));
+  }
+  return shape;
+}
+
+// The element type of an array that Schema.flatten has checked.
+DType dtype_of(nb::handle array) {
+  const auto name = nb::cast<std::string>(array.attr("dtype").attr("name"));
+  for (size_t number = 0; number < kDTypes; ++number) {
+    if (name == name_of(static_cast<DType>(number))) return static_cast<DType>(number);
+  }
+  throw InvalidArgumentError("the dtype of an array is unknown", {.found = name});
+}
+
+ConstRawView layout_of(nb::handle array) {
+  const std::vector<int64_t> shape = extents_of(array);
+  ConstRawView view{.height = shape.at(0),
+                    .width = shape.at(1),
+                    .channels = shape.size() > 2 ? shape[2] : 1,
+                    .dtype = dtype_of(array)};
+  view.row_stride_bytes = view.row_bytes();
+  return view;
+}
+
+}  // namespace
+
+// While it exists, no other thread calls Python for these samples. For a stream, waits until sample
+// i is the next one.
+class PythonSamples::Turn {
+ public:
+  Turn(const PythonSamples& samples, uint64_t i) : samples_(samples) {
+    const Lock lock(samples_.mutex_);
+    while (samples_.calling_ || (samples_.is_stream() && samples_.next_ != i)) {
+      samples_.free_.wait(samples_.mutex_);
+    }
+    samples_.calling_ = true;
+  }
+  ~Turn() {
+    {
+      const Lock lock(samples_.mutex_);
+      samples_.calling_ = false;
+      ++samples_.next_;
+    }
+    samples_.free_.notify_all();
+  }
+  Turn& operator=(Turn&&) = delete;
+
+ private:
+  const PythonSamples& samples_;
+};
+
+std::string PythonSamples::path(uint64_t i) const { return fmt::format("sample {}", i); }
+
+void PythonSamples::read(uint64_t i, pack::SourceSample& out) const {
+  out.id = i;
+  out.fields.resize(options_.schema.fields.size());
+  for (const Pending& pending : call(i, out)) finish(pending);
+}
+
+std::vector<PythonSamples::Pending> PythonSamples::call(uint64_t i, pack::SourceSample& out) const {
+  const Turn turn(*this, i);
+  out.ended = ended_;
+  if (ended_) return {};
+  const GilTaken taken;
+  try {
+    const nb::object values = call_python(*read_, nb::make_tuple(i));
+    if (nb::isinstance<nb::tuple>(values)) throw_bad_sample(nb::borrow<nb::tuple>(values));
+    out.ended = values.is_none();
+    ended_ = out.ended;
+    return out.ended ? std::vector<Pending>{} : take(values, out);
+  } catch (nb::python_error& error) {
+    throw pack::StepsError(
+        InvalidArgumentError("the samples cannot be read"),
+        std::make_exception_ptr(Raised{shared_object(nb::borrow(error.value()))}));
+  }
+}
+
+std::vector<PythonSamples::Pending> PythonSamples::take(nb::handle values,
+                                                        pack::SourceSample& out) const {
+  std::vector<Pending> pending;
+  const nb::list given = nb::borrow<nb::list>(values);
+  for (size_t k = 0; k < out.fields.size(); ++k) {
+    const FieldSpec& field = options_.schema.fields[k];
+    pack::SourceValue& to = out.fields[k];
+    const nb::handle value = given[k];
+    to.pixel_bytes = 0;
+    if (field.has(kListField)) {
+      const nb::list items = nb::borrow<nb::list>(value);
+      to.items.resize(items.size());
+      for (size_t n = 0; n < items.size(); ++n) take_item(k, items[n], to.items[n], pending);
+    } else {
+      if (field.kind == FieldKind::kTensor) to.shape = extents_of(value);
+      take_item(k, value, to.bytes, pending);
+    }
+  }
+  return pending;
+}
+
+void PythonSamples::take_item(size_t field, nb::handle value, std::vector<std::byte>& bytes,
+                              std::vector<Pending>& pending) const {
+  const FieldKind kind = options_.schema.fields[field].kind;
+  if (PyUnicode_Check(value.ptr())) {
+    if (kind == FieldKind::kImage) {
+      pending.push_back({.field = field, .bytes = &bytes, .file = fs_name(value)});
+    } else {
+      assign(as_bytes(std::string_view(nb::cast<std::string>(value))), bytes);
+    }
+    return;
+  }
+  assign(Buffer(value).bytes(), bytes);
+  if (kind == FieldKind::kImage && !PyBytes_Check(value.ptr())) {
+    pending.push_back({.field = field, .bytes = &bytes, .pixels = layout_of(value)});
+  }
+}
+
+void PythonSamples::finish(const Pending& pending) const {
+  const std::string& name = options_.schema.fields[pending.field].name;
+  try {
+    if (!pending.file.empty()) return pack::read_whole(pending.file, *pending.bytes);
+    ConstRawView pixels = pending.pixels;
+    pixels.data = pending.bytes->data();
+    std::vector<std::byte> encoded;
+    pack::encode_array(pixels, options_.encoders[pending.field].value(), encoded);
+    *pending.bytes = std::move(encoded);
+  } catch (const Error& error) {
+    throw CorruptError(
+        fmt::format("the image of field '{}' cannot be read ({})", name, error.what()));
+  }
+}
+
+}  // namespace fuelrail::python

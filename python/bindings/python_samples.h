@@ -1,0 +1,80 @@
+// The samples of a Python program, as a source for packing.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "fuelrail/base/guarded.h"
+#include "fuelrail/base/raw_view.h"
+#include "fuelrail/pack/source/encoded_values.h"
+#include "fuelrail/pack/source/sample_source.h"
+
+namespace fuelrail::python {
+
+// The exception of a user's function, passed through the core.
+struct Raised {
+  std::shared_ptr<nb::object> exception;
+};
+
+struct PythonSamplesOptions {
+  Schema schema;
+  pack::SampleSource::ClassNames classes{};
+  std::vector<std::optional<pack::ArrayEncoder>> encoders{};  // of each image field
+  // The number of samples; empty: a stream, whose samples are requested in order.
+  std::optional<uint64_t> size{};
+  std::string contents{};  // compared by a resumed job
+};
+
+// Calls `read(i)`, which returns the values of sample i as `Schema.flatten` does; or a tuple
+// (failure, expected, found, remedy) for a sample that cannot be packed; or None after the last
+// sample of a stream. It is called by one thread at a time, with the GIL. Files are read, and
+// arrays encoded, without the GIL, by the thread that calls `read`.
+class PythonSamples final : public pack::SampleSource {
+ public:
+  PythonSamples(PythonSamplesOptions options, nb::object read)
+      : options_(std::move(options)), read_(shared_object(std::move(read))) {}
+
+  const Schema& schema() const override { return options_.schema; }
+  const ClassNames& classes() const override { return options_.classes; }
+  uint64_t size() const override { return options_.size.value_or(0); }
+  bool is_stream() const override { return !options_.size; }
+  std::string contents() const override { return options_.contents; }
+  std::string path(uint64_t i) const override;
+
+  // Errors, besides those of SampleSource: StepsError, whose cause is `Raised`, if `read` raises.
+  void read(uint64_t i, pack::SourceSample& out) const override;
+
+ private:
+  class Turn;
+  // What is left to do for a value without the GIL: read a file, or encode pixels.
+  struct Pending {
+    size_t field = 0;
+    std::vector<std::byte>* bytes = nullptr;  // gets the result; pixels: also has them
+    std::string file{};                       // empty: pixels
+    ConstRawView pixels{};                    // without `data`
+  };
+
+  std::vector<Pending> call(uint64_t i, pack::SourceSample& out) const;
+  std::vector<Pending> take(nb::handle values, pack::SourceSample& out) const;
+  void take_item(size_t field, nb::handle value, std::vector<std::byte>& bytes,
+                 std::vector<Pending>& pending) const;
+  void finish(const Pending& pending) const;
+
+  PythonSamplesOptions options_;
+  std::shared_ptr<nb::object> read_;
+  mutable Mutex mutex_;  // is not waited for while the GIL is held
+  mutable Condition free_;
+  mutable bool calling_ FUELRAIL_GUARDED_BY(mutex_) = false;
+  mutable uint64_t next_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // of a stream: the sample to request
+  mutable bool ended_ = false;                             // used by the thread whose turn it is
+};
+
+}  // namespace fuelrail::python

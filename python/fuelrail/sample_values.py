@@ -1,0 +1,509 @@
+"""Checks the values of samples against a schema, and converts them to what records store."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy
+
+from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
+from fuelrail.fields import Boxes, FieldSpec, Image, Label, Map, Mask, Text
+from fuelrail.options import file_name, nearest, shown, typed
+from fuelrail.schema import Schema, is_group, members
+
+__all__ = ["SampleValues", "array_of"]
+
+Array = numpy.ndarray[Any, Any]
+Reader = Callable[[Any, str], Any]  # of a value and its name in error texts
+
+_BYTES = (bytes, bytearray, memoryview)
+_ABSENT = "There is no null; for an absent value, pass an empty tensor, text or list"
+
+
+class SampleValues:
+    """Reads samples of one schema. Threads: any number may call `flatten` at once.
+
+    remedy: what to do about a sample that the schema does not describe, if an error has no better
+        advice. Default: none.
+    """
+
+    def __init__(self, schema: Schema, remedy: str | None = None) -> None:
+        self._root = _group_of("", schema.tree, {n: i for i, n in enumerate(schema.names)})
+        self._readers = [_reader(field) for field in schema.fields.values()]
+        self._names = [f"'{name}'" for name in schema.names]
+        self._rows = _rows(schema)
+        self._remedy = remedy
+
+    def flatten(self, sample: object, index: int | None = None) -> list[Any]:
+        """As `Schema.flatten`."""
+        values: list[Any] = [None] * len(self._readers)
+        try:
+            self._collect(self._root, sample, values)
+            for number, read in enumerate(self._readers):
+                values[number] = read(values[number], self._names[number])
+            for numbers in self._rows:
+                self._check_rows(values, numbers)
+        except InvalidArgumentError as error:
+            raise type(error)(
+                error.failure,
+                path=None if index is None else f"sample {index}",
+                expected=error.expected,
+                found=error.found,
+                remedy=error.remedy or self._remedy,
+            ) from None
+        return values
+
+    def _collect(self, group: _Group, given: Any, values: list[Any]) -> None:
+        chosen: Iterator[tuple[_Group | int, Any]]
+        if isinstance(given, Mapping):
+            if given.keys() != group.members.keys():
+                given = _regrouped(group, given)
+            chosen = ((member, given[key]) for key, member in group.members.items())
+        elif group.is_list and is_group(given):
+            if len(given) != len(group.members):
+                raise InvalidArgumentError(
+                    f"the list {group.shown} has the wrong length",
+                    expected=str(len(group.members)),
+                    found=str(len(given)),
+                )
+            chosen = zip(group.members.values(), given, strict=True)
+        else:
+            _wrong_type(given, group.shown, "a list" if group.is_list else "a dict")
+        for member, value in chosen:
+            if isinstance(member, int):
+                values[member] = value
+            else:
+                self._collect(member, value, values)
+
+    def _check_rows(self, values: list[Any], numbers: Sequence[int]) -> None:
+        lengths = [len(values[number]) for number in numbers]
+        if min(lengths) == max(lengths):
+            return
+        names = (self._names[number] for number in numbers)
+        found = ", ".join(f"{rows} in {name}" for rows, name in zip(lengths, names, strict=True))
+        raise InvalidArgumentError(
+            "fields of the same `rows` have different numbers of rows",
+            expected="one row in each field for each object",
+            found=found,
+        )
+
+
+def array_of(value: object) -> tuple[Array, str] | None:
+    """Returns an array of NumPy, torch or another library as a NumPy array without a copy, and the
+    name of its dtype. The elements of bfloat16 are uint16. Returns None for any other object.
+    Errors: ArgumentTypeError for an array that is not in CPU memory.
+    """
+    if isinstance(value, (numpy.ndarray, numpy.generic)):
+        return _with_dtype(numpy.asarray(value))
+    if isinstance(value, type) or not hasattr(value, "__dlpack__"):
+        return None
+    return _imported(value)
+
+
+def _imported(value: Any) -> tuple[Array, str]:
+    try:
+        if not hasattr(value, "detach"):
+            return _with_dtype(
+                value.numpy() if hasattr(value, "numpy") else numpy.from_dlpack(value)
+            )
+        tensor = value.detach()  # torch
+        if str(tensor.dtype) != "torch.bfloat16":
+            return _with_dtype(tensor.numpy())
+        bits = tensor.view(sys.modules["torch"].int16)  # NumPy has no bfloat16
+        return bits.numpy().view(numpy.uint16), "bfloat16"
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise ArgumentTypeError(
+            "the array cannot be read",
+            expected="an array in CPU memory",
+            found=f"{type(value).__name__}: {shown(str(error))}",
+            remedy="Copy it to the CPU, for example with `.cpu()`",
+        ) from None
+
+
+def _with_dtype(array: Array) -> tuple[Array, str]:
+    if array.dtype.name == "bfloat16":  # of the package ml_dtypes
+        return array.view(numpy.uint16), "bfloat16"
+    return array, array.dtype.name
+
+
+def numbers_of(value: object) -> tuple[Array, str] | None:
+    """Returns a number or nested lists of numbers as an array, and what they are: "bool", "int" or
+    "float"; for lists of arrays, their dtype. Returns None for any other object.
+    """
+    if isinstance(value, (bool, int, float)):
+        return numpy.asarray(value), type(value).__name__
+    if not isinstance(value, (list, tuple)):
+        return None
+    first: Any = value
+    while isinstance(first, (list, tuple)) and first:
+        first = first[0]
+    if array_of(first) is not None:  # lists of tensors, too
+        value = [numpy.asarray(item) for item in value]
+    try:
+        array = numpy.asarray(value)
+    except (ValueError, OverflowError):  # lists of different lengths
+        return None
+    if hasattr(first, "dtype"):
+        return array, array.dtype.name
+    kinds = {"b": "bool", "i": "int", "u": "int", "f": "float"}
+    kind = kinds.get(array.dtype.kind)
+    return None if kind is None else (array, kind)
+
+
+@dataclass(frozen=True)
+class _Group:
+    path_: str
+    members: dict[str, _Group | int]
+    is_list: bool
+
+    def path(self, key: str) -> str:
+        return f"{self.path_}.{key}" if self.path_ else key
+
+    @property
+    def shown(self) -> str:
+        return f"'{self.path_}'" if self.path_ else "the sample"
+
+
+def _regrouped(group: _Group, given: Mapping[Any, Any]) -> dict[str, Any]:
+    """Returns a dict with the keys of the group. Keys that are joined by dots are split."""
+    keys: dict[str, Any] = {}
+    for key, value in members(given):
+        first, _, rest = key.partition(".")
+        if first in keys:
+            other = keys[first]
+            if not rest or not isinstance(other, _Joined) or rest in other:
+                raise InvalidArgumentError(f"the sample has two values for '{group.path(key)}'")
+            other[rest] = value
+        else:
+            keys[first] = _Joined({rest: value}) if rest else value
+    missing = [key for key in group.members if key not in keys]
+    for key in keys:
+        if key not in group.members:
+            raise InvalidArgumentError(
+                f"the sample has an unknown field '{group.path(key)}'",
+                remedy=nearest(key, missing or list(group.members)),
+            )
+    if missing:
+        raise InvalidArgumentError(
+            f"the sample has no field '{group.path(missing[0])}'",
+            found=f"only {', '.join(keys)}" if keys else "an empty dict",
+            remedy=_ABSENT,
+        )
+    return keys
+
+
+class _Joined(dict[str, Any]):
+    """The members of a group whose keys are joined by dots."""
+
+
+def _group_of(path: str, tree: Any, numbers: Mapping[str, int]) -> _Group:
+    inner: dict[str, _Group | int] = {}
+    for key, value in members(tree):
+        name = f"{path}.{key}" if path else key
+        inner[key] = numbers[name] if name in numbers else _group_of(name, value, numbers)
+    return _Group(path, inner, not isinstance(tree, Mapping))
+
+
+def _rows(schema: Schema) -> list[list[int]]:
+    groups: dict[int, list[int]] = {}
+    for number, row in enumerate(schema.native):
+        if row[6] is not None:
+            groups.setdefault(row[6], []).append(number)
+    return [numbers for numbers in groups.values() if len(numbers) > 1]
+
+
+# --- Reading one value ---
+
+
+def _reader(field: FieldSpec) -> Reader:
+    kind = field.native.kind
+    read: Reader
+    if kind == "tensor":
+        read = _TensorReader(field)
+    elif kind == "image":
+        read = _ImageReader(field)
+    else:
+        read = _read_text if isinstance(field, Text) else _read_bytes
+    return _list_of(read) if getattr(field, "list", False) else read
+
+
+def _list_of(read: Reader) -> Reader:
+    def read_list(value: Any, name: str) -> Any:
+        if not isinstance(value, (list, tuple)):
+            _wrong_type(value, name, "a list")
+        return [read(item, f"item {i} of {name}") for i, item in enumerate(value)]
+
+    return read_list
+
+
+def _wrong_type(value: object, name: str, expected: str, remedy: str | None = None) -> NoReturn:
+    raise ArgumentTypeError(
+        f"{name} has the wrong type",
+        expected=expected,
+        found=typed(value),
+        remedy=_ABSENT if value is None else remedy,
+    )
+
+
+def _read_text(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        remedy = "Decode it with `.decode()`" if isinstance(value, _BYTES) else None
+        _wrong_type(value, name, "a str", remedy)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidArgumentError(
+            f"{name} is not valid Unicode",
+            found=shown(value),
+            remedy='Replace the surrogates, for example with `.encode("utf-8", "replace")`',
+        ) from None
+    return str(value)
+
+
+def _read_bytes(value: Any, name: str) -> bytes:
+    if type(value) is bytes:
+        return value
+    if not isinstance(value, _BYTES):
+        _wrong_type(value, name, "bytes")
+    return bytes(value)
+
+
+class _ImageReader:
+    """Reads an encoded image, a path, or the pixels of an image, a mask or a map."""
+
+    def __init__(self, field: FieldSpec) -> None:
+        self._dtypes: tuple[str, ...] = ("uint8",)
+        self._channels: tuple[int, ...] = (1, 3, 4)
+        self._splits = False
+        if isinstance(field, Image):
+            if field.encode == "jpeg":
+                self._channels = (1, 3)
+        elif isinstance(field, Mask):
+            is_rgb = field.encoding == "rgb"
+            self._splits = is_rgb and field.encode == "png"
+            self._dtypes = ("uint8", "uint16")
+            if is_rgb or field.encode == "npy":
+                self._dtypes += ("int32",)
+            self._channels = (1,)
+        elif isinstance(field, Map):
+            floats = ("float16", "float32") if field.encode == "npy" else ()
+            self._dtypes = ("uint8", "uint16", *floats)
+            self._channels = (1, 3, 4) if field.encode == "npy" else (1,)
+
+    def __call__(self, value: Any, name: str) -> Any:
+        if isinstance(value, (str, os.PathLike)):
+            return file_name(name, value)
+        if isinstance(value, _BYTES):
+            if not value:
+                self._refuse("is an empty image", name)
+            return value if type(value) is bytes else bytes(value)
+        found = array_of(value)
+        if found is None:
+            _wrong_type(
+                value, name, "a path, the bytes of an image, or an array", "Use numpy.asarray"
+            )
+        return self._pixels(*found, name)
+
+    def _pixels(self, array: Array, dtype: str, name: str) -> Array:
+        if dtype not in self._dtypes:
+            self._refuse(
+                "has the wrong dtype",
+                name,
+                expected=" or ".join(self._dtypes),
+                found=dtype,
+                remedy=f"Convert it, for example with `.astype(numpy.{self._dtypes[0]})`",
+            )
+        channels = 1 if array.ndim == 2 else array.shape[2] if array.ndim == 3 else 0
+        if channels not in self._channels:
+            is_planar = array.ndim == 3 and array.shape[0] in self._channels
+            self._refuse(
+                "has the wrong shape",
+                name,
+                expected="(height, width)"
+                + "".join(f" or (height, width, {count})" for count in self._channels),
+                found=shown(array.shape),
+                remedy="Move the channels to the end: `.transpose(1, 2, 0)`" if is_planar else None,
+            )
+        if not array.size:
+            self._refuse("is an empty image", name, found=shown(array.shape))
+        if self._splits:
+            return self._split(array.reshape(array.shape[:2]), name)
+        return _plain(array)
+
+    def _split(self, numbers: Array, name: str) -> Array:
+        if numbers.min() < 0 or numbers.max() >= 1 << 24:
+            self._refuse(
+                "has a number that RGB cannot store",
+                name,
+                expected="0 to 16777215",
+                found=f"{numbers.min()} to {numbers.max()}",
+            )
+        wide = numbers.astype(numpy.uint32)
+        return numpy.stack([wide & 255, wide >> 8 & 255, wide >> 16], axis=2).astype(numpy.uint8)
+
+    @staticmethod
+    def _refuse(what: str, name: str, **detail: Any) -> NoReturn:
+        raise InvalidArgumentError(f"{name} {what}", **detail)
+
+
+def _plain(array: Array) -> Array:
+    """Returns the array in C order and little-endian."""
+    dtype = array.dtype.newbyteorder("<")
+    return array.astype(dtype, order="C", copy=False)
+
+
+class _TensorReader:
+    def __init__(self, field: FieldSpec) -> None:
+        native = field.native
+        self._dtype = str(native.dtype)
+        self._usual = None if self._dtype == "bfloat16" else numpy.dtype(self._dtype)
+        self._shape = native.shape
+        self._varies = -1 in native.shape
+        self._check = _check_of(field)
+
+    def __call__(self, value: Any, name: str) -> Array:
+        array = value if type(value) is not int else numpy.asarray(value)
+        if type(array) is not numpy.ndarray or not self._usual or array.dtype != self._usual:
+            array = self._converted(value, name)
+        if array.shape != self._shape and not self._fits(array.shape):
+            raise InvalidArgumentError(
+                f"{name} has the wrong shape",
+                expected=shown(self._shape),
+                found=shown(array.shape),
+            )
+        if not array.flags.c_contiguous:
+            array = _plain(array)
+        if self._check is not None and array.size:
+            self._check(array, name)
+        return array
+
+    def _converted(self, value: Any, name: str) -> Array:
+        found = array_of(value)
+        if found is None:
+            return self._from_numbers(value, name)
+        array, dtype = found
+        if dtype != self._dtype:
+            self._refuse_dtype(value, dtype, name)
+        return _plain(array)
+
+    def _fits(self, shape: tuple[int, ...]) -> bool:
+        return len(shape) == len(self._shape) and all(
+            wanted in (-1, extent) for wanted, extent in zip(self._shape, shape, strict=True)
+        )
+
+    def _from_numbers(self, value: Any, name: str) -> Array:
+        numbers = numbers_of(value)
+        if numbers is None:
+            _wrong_type(value, name, f"a tensor of {self._dtype} {list(self._shape)}")
+        array, kind = numbers
+        if not array.size:
+            return self._empty(array)
+        if kind == self._dtype:  # lists of arrays
+            return array
+        is_float = "float" in self._dtype
+        if kind not in ("bool", "int", "float") or (kind == "float" and not is_float):
+            self._refuse_dtype(value, kind, name)
+        if kind == "bool" or self._dtype == "bool":
+            self._refuse_dtype(value, kind, name)
+        made = bfloat16_bits(array) if self._dtype == "bfloat16" else self._cast(array)
+        stored = from_bfloat16(made) if self._dtype == "bfloat16" else made
+        exact = (
+            stored == array if kind == "int" else numpy.isfinite(stored) | ~numpy.isfinite(array)
+        )
+        if not exact.all():
+            raise InvalidArgumentError(
+                f"a number in {name} cannot be stored",
+                expected=f"numbers that {self._dtype} has",
+                found=shown(array[~exact].flat[0].item() if array.ndim else array.item()),
+            )
+        return made
+
+    def _cast(self, array: Array) -> Array:
+        with numpy.errstate(over="ignore", invalid="ignore"):
+            return array.astype(self._dtype)
+
+    def _empty(self, array: Array) -> Array:
+        """Returns an empty tensor for empty lists, which have too few dimensions."""
+        shape = array.shape
+        if self._varies and not self._fits(shape):
+            shape = tuple(0 if extent == -1 else extent for extent in self._shape)
+        stored = "uint16" if self._dtype == "bfloat16" else self._dtype
+        return numpy.zeros(shape if 0 in shape else array.shape, stored)
+
+    def _refuse_dtype(self, value: object, found: str, name: str) -> NoReturn:
+        remedy = f"Convert it, for example with `.astype(numpy.{self._dtype})`"
+        if found == "object":
+            remedy = _ABSENT if value is None else "Pass an array of numbers"
+        raise ArgumentTypeError(
+            f"{name} has the wrong dtype",
+            expected=self._dtype,
+            found="an array of Python objects" if found == "object" else found,
+            remedy=remedy if array_of(value) is not None else None,
+        )
+
+
+def bfloat16_bits(array: Array) -> Array:
+    """Returns numbers rounded to the nearest bfloat16, ties to even, as uint16."""
+    with numpy.errstate(over="ignore"):
+        bits = array.astype(numpy.float32).view(numpy.uint32)
+    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+    return numpy.where(numpy.isnan(array), 0x7FC0, rounded).astype(numpy.uint16)
+
+
+def from_bfloat16(bits: Array) -> Array:
+    """The opposite of `bfloat16_bits`, as float32."""
+    return (bits.astype(numpy.uint32) << 16).view(numpy.float32)
+
+
+# --- Checks of what the numbers mean ---
+
+
+def _check_of(field: FieldSpec) -> Callable[[Array, str], None] | None:
+    if isinstance(field, Boxes):
+        return _box_check(field.format)
+    if isinstance(field, Label) and field.names:
+        return _class_check(len(field.names))
+    return None
+
+
+def _box_check(box_format: str) -> Callable[[Array, str], None]:
+    sides = (
+        "x1 <= x2 and y1 <= y2" if box_format == "xyxy" else "a width and a height of at least 0"
+    )
+
+    def check(boxes: Array, name: str) -> None:
+        lower = boxes[:, :2] if box_format == "xyxy" else 0
+        good = (boxes[:, 2:] >= lower).all(1) & numpy.isfinite(boxes).all(1)
+        if good.all():
+            return
+        row = int(numpy.argmin(good))
+        is_finite = bool(numpy.isfinite(boxes[row]).all())
+        raise InvalidArgumentError(
+            f"row {row} of {name} is not a box",
+            expected=sides if is_finite else "finite numbers",
+            found=shown(boxes[row].tolist()),
+            remedy=f'Check that the boxes have the format "{box_format}", or leave out the object',
+        )
+
+    return check
+
+
+def _class_check(classes: int) -> Callable[[Array, str], None]:
+    def check(labels: Array, name: str) -> None:
+        good = (labels >= 0) & (labels < classes)
+        if good.all():
+            return
+        row = int(numpy.argmin(good.reshape(len(labels), -1).all(1))) if labels.ndim else None
+        where = name if row is None else f"row {row} of {name}"
+        raise InvalidArgumentError(
+            f"{where} is not the number of a class",
+            expected=f"0 to {classes - 1}",
+            found=shown(labels.tolist() if row is None else labels[row].tolist()),
+            remedy="Add the class to `classes`, or leave out the object",
+        )
+
+    return check

@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/container/open.h"
+#include "fuelrail/encode/png_encoder.h"
+#include "fuelrail/pack/packer.h"
+#include "fuelrail/testing/refusal.h"
+#include "fuelrail/testing/temporary_directory.h"
+
+namespace fuelrail::pack {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::refusal_of;
+
+constexpr uint64_t kCount = 40;
+constexpr uint64_t kBad = 7;
+
+// An image of 8 x 12 pixels with one box and a text. Sample kBad has no image.
+class MadeSource final : public SampleSource {
+ public:
+  explicit MadeSource(bool is_stream) : is_stream_(is_stream) {
+    schema_.fields = {image_field("image"),
+                      {.name = "boxes",
+                       .kind = FieldKind::kTensor,
+                       .dtype = DType::kFloat32,
+                       .shape = {-1, 4},
+                       .role = Role::kBoxes,
+                       .of = 0},
+                      {.name = "text", .kind = FieldKind::kText}};
+  }
+
+  const Schema& schema() const override { return schema_; }
+  uint64_t size() const override { return is_stream_ ? 0 : kCount; }
+  bool is_stream() const override { return is_stream_; }
+  std::string path(uint64_t i) const override { return fmt::format("sample {}", i); }
+
+  void read(uint64_t i, SourceSample& out) const override {
+    ++read_;
+    out.id = i;
+    out.ended = i >= kCount;
+    if (out.ended) return;
+    if (i == kBad && bad) throw CorruptError("the image is missing");
+    out.fields.resize(3);
+    const std::vector<uint8_t> pixels(8 * 12, static_cast<uint8_t>(i));
+    encode_png({pixels.data(), 8, 12, 1, 12}, kDefaultPngLevel, out.fields[0].bytes);
+    out.fields[1].shape = {1, 4};
+    out.fields[1].bytes.resize(sizeof box);
+    std::memcpy(out.fields[1].bytes.data(), box.data(), sizeof box);
+    const Bytes text = as_bytes(std::string_view("text"));
+    out.fields[2].bytes.assign(text.begin(), text.end());
+  }
+
+  uint64_t read_count() const { return read_; }
+
+  std::array<float, 4> box{0, 0, 12, 8};
+  bool bad = false;
+
+ private:
+  Schema schema_;
+  bool is_stream_;
+  mutable std::atomic<uint64_t> read_ = 0;
+};
+
+class PackedSamples : public ::testing::Test {
+ protected:
+  std::string out(const std::string& name) const { return dir_ / name; }
+
+  TemporaryDirectory dir_;
+  MadeSource indexed_{false};
+  MadeSource stream_{true};
+};
+
+TEST_F(PackedSamples, a_stream_gives_the_same_bytes_for_any_number_of_threads) {
+  pack_samples(indexed_, out("indexed.rec"), {.threads = 1});
+  for (const int threads : {1, 3, 8}) {
+    const PackResult result =
+        pack_samples(stream_, out("stream.rec"), {.job = {.overwrite = true}, .threads = threads});
+    EXPECT_EQ(result.files.front().records, kCount);
+    EXPECT_EQ(file_contents(out("stream.rec")), file_contents(out("indexed.rec")));
+    EXPECT_EQ(file_contents(out("stream.rec.frx")), file_contents(out("indexed.rec.frx")));
+  }
+}
+
+TEST_F(PackedSamples, a_stream_is_read_to_its_end_after_too_many_failures) {
+  stream_.bad = true;
+  EXPECT_THAT(refusal_of<CorruptError>([&] { pack_samples(stream_, out("a.rec"), {}); }),
+              HasSubstr("sample 7: the sample cannot be read (the image is missing), so "
+                        "`max_errors` is exceeded: expected at most 0 skipped, found 1"));
+  EXPECT_GE(stream_.read_count(), kCount);
+  const PackResult result = pack_samples(stream_, out("a.rec"), {.max_errors = {.count = 1}});
+  EXPECT_EQ(result.files.front().records, kCount - 1);
+  EXPECT_EQ(result.failures.front().path, "sample 7");
+  EXPECT_EQ(open_container(out("a.rec"))->schema(), stream_.schema());
+}
+
+TEST_F(PackedSamples, boxes_far_outside_are_counted_or_refused) {
+  std::vector<std::string> warnings;
+  PackOptions options{.job = {.warn = [&](const std::string& text) { warnings.push_back(text); }}};
+  indexed_.box = {-12, -8, 24, 16};
+  pack_samples(indexed_, out("edge.rec"), options, true);
+  EXPECT_TRUE(warnings.empty());
+  indexed_.box = {-12, -8, 24.5, 16};
+  pack_samples(indexed_, out("far.rec"), options);
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("more than its size: 40; the first is in sample 0")));
+  EXPECT_THAT(
+      refusal_of<CorruptError>([&] { pack_samples(indexed_, out("strict.rec"), options, true); }),
+      HasSubstr("row 0 of 'boxes' is a box far outside of its image"));
+}
+
+TEST_F(PackedSamples, a_run_resumes_with_the_same_schema_only) {
+  indexed_.bad = true;
+  EXPECT_THROW(pack_samples(indexed_, out("a.rec"), {.resume = true, .threads = 1}), CorruptError);
+  indexed_.bad = false;
+  std::vector<std::string> warnings;
+  PackOptions options{.job = {.warn = [&](const std::string& text) { warnings.push_back(text); }},
+                      .resume = true};
+  pack_samples(indexed_, out("a.rec"), options, true);
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("belongs to a different job")));
+}
+
+}  // namespace
+}  // namespace fuelrail::pack

@@ -1,0 +1,78 @@
+// The samples of a source as complete records to pack.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "fuelrail/container/sample_record.h"
+#include "fuelrail/pack/source/pack_source.h"
+#include "fuelrail/pack/source/sample_source.h"
+
+namespace fuelrail::pack {
+
+// What is checked of the samples, besides what SampleEncoder checks.
+struct SampleChecks {
+  // Read the header of each image, to find invalid images, masks and maps that do not have their
+  // image's aspect ratio, and boxes far outside their image.
+  bool headers = true;
+  // A box that is outside of its image by more than the image's size is an error. If false, such
+  // boxes are counted.
+  bool strict = false;
+};
+
+// Threads: any number may call any method at once.
+class SampleRecords final : public PackSource {
+ public:
+  // Lifetime: `samples` outlives the object. Errors: those of SampleEncoder; InvalidArgumentError
+  // for class names of a field that is not a label.
+  SampleRecords(const SampleSource& samples, const SampleChecks& checks);
+
+  uint64_t size() const override { return samples_.size(); }
+  bool is_stream() const override { return samples_.is_stream(); }
+  const std::vector<std::string>& classes() const override { return classes_; }
+  const FieldClasses& field_classes() const override { return field_classes_; }
+  std::string contents() const override;
+  const char* thing() const override { return "sample"; }
+  uint64_t id(uint64_t i) const override { return samples_.id(i); }
+  std::string path(uint64_t i) const override { return samples_.path(i); }
+  std::string description(uint64_t i) const override { return samples_.description(i); }
+
+  // The complete record, or SourceImage::ended. Errors, which affect only this sample, besides
+  // those of the source: CorruptError for an image that `probe` refuses, for a mask, map or partner
+  // image whose aspect ratio is not its image's to a pixel, and for boxes as in SampleChecks;
+  // InvalidArgumentError as in SampleEncoder; UnsupportedError for a sample that is too long for a
+  // record.
+  void read(uint64_t i, SourceImage& out) const override;
+
+  // What was noticed in the samples read so far, one text each, for warnings.
+  std::vector<std::string> remarks() const;
+
+ private:
+  // Something that is counted, with the first sample that has it.
+  class Tally {
+   public:
+    void add(uint64_t sample);
+    uint64_t count() const { return count_; }
+    uint64_t first() const { return first_; }
+
+   private:
+    std::atomic<uint64_t> count_{0};
+    std::atomic<uint64_t> first_{UINT64_MAX};
+  };
+
+  void check_headers(uint64_t i, SourceSample& sample) const;
+  void check_boxes(uint64_t i, const FieldSpec& field, const SourceValue& boxes, Size image) const;
+
+  const SampleSource& samples_;
+  SampleChecks checks_;
+  SampleEncoder encoder_;
+  std::vector<std::string> classes_;  // of the field `label`
+  FieldClasses field_classes_;        // of the other fields
+  mutable Tally far_boxes_;
+  mutable Tally palettes_;
+};
+
+}  // namespace fuelrail::pack

@@ -1,0 +1,262 @@
+"""`Schema.flatten`: values in, and every refusal names the sample, the field and the row."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import fuelrail as fr
+from fuelrail import fields as F
+
+JPEG = b"\xff\xd8\xff\xe0 not decoded here"
+SCHEMA = fr.Schema(
+    {
+        "image": F.Image(),
+        "objects": {
+            "boxes": F.Boxes("xyxy", rows="rows"),
+            "labels": F.Label(["car", "bus"], rows="rows"),
+        },
+        "pair": [F.Tensor("uint8", (2,)), F.Text()],
+        "captions": F.Text(list=True),
+    }
+)
+
+
+def sample(**changed: Any) -> dict[str, Any]:
+    return {
+        "image": JPEG,
+        "objects": {"boxes": [[1, 2, 3, 4.5]], "labels": [1]},
+        "pair": [np.array([7, 8], np.uint8), "text"],
+        "captions": ["one", "two"],
+        **changed,
+    }
+
+
+def refuses(schema: fr.Schema, given: Any, message: str, index: int | None = 65) -> None:
+    with pytest.raises(fr.InvalidArgumentError, match=message) as caught:
+        schema.flatten(given, index=index)
+    assert caught.value.path == (None if index is None else f"sample {index}")
+
+
+def tensor(field: F.FieldSpec, value: Any) -> Any:
+    (made,) = fr.Schema({"x": field}).flatten({"x": value})
+    return made
+
+
+def test_values_come_in_the_order_of_the_fields_and_go_back() -> None:
+    values = SCHEMA.flatten(sample())
+    assert values[0] == JPEG
+    assert values[1].dtype == np.float32
+    assert values[1].tolist() == [[1, 2, 3, 4.5]]
+    assert values[2].dtype == np.int64
+    assert values[5] == ["one", "two"]
+    assert SCHEMA.nest(values)["pair"][1] == "text"
+
+
+def test_keys_may_be_joined_by_dots() -> None:
+    joined = {
+        "image": JPEG,
+        "objects.boxes": np.zeros((0, 4), np.float32),
+        "objects.labels": [],
+        "pair.0": [1, 2],
+        "pair.1": "text",
+        "captions": [],
+    }
+    values = SCHEMA.flatten(joined)
+    assert values[1].shape == (0, 4)
+    assert values[2].shape == (0,)
+    assert values[3].tolist() == [1, 2]
+    refuses(SCHEMA, {**joined, "pair": [1]}, "the sample has two values for 'pair")
+
+
+def test_an_image_is_a_path_bytes_or_pixels(tmp_path: pathlib.Path) -> None:
+    pixels = np.zeros((4, 5, 3), np.uint8)
+    for value, made in [
+        (tmp_path / "a.jpg", str(tmp_path / "a.jpg")),
+        ("a.jpg", "a.jpg"),
+        (bytearray(JPEG), JPEG),
+        (memoryview(JPEG), JPEG),
+        (pixels, pixels),
+        (torch.from_numpy(pixels), pixels),
+        (np.asfortranarray(pixels), pixels),
+    ]:
+        found = tensor(F.Image(), value)
+        assert type(found) is type(made)
+        assert np.array_equal(found, made)
+        assert not isinstance(found, np.ndarray) or found.flags.c_contiguous
+
+
+def test_an_array_keeps_its_values_whatever_its_layout() -> None:
+    values = np.arange(6, dtype=np.float32).reshape(2, 3)
+    field = F.Tensor("float32", (2, 3))
+    for array in (
+        values.astype(">f4"),
+        np.asfortranarray(values),
+        np.repeat(values, 2, axis=1)[:, ::2],
+        torch.from_numpy(values).requires_grad_(),
+        torch.from_numpy(values.T.copy()).T,
+        values.tolist(),
+        list(values),
+    ):
+        made = tensor(field, array)
+        assert np.array_equal(made, values)
+        assert made.dtype.str == "<f4"
+        assert made.flags.c_contiguous
+    assert tensor(F.Tensor("int64"), np.int64(3)).shape == ()
+    assert tensor(F.Tensor("bool"), True).dtype == np.bool_
+
+
+def test_bfloat16_has_the_bits_that_torch_gives() -> None:
+    numbers = [0.0, 1.0, -2.5, 3.14159, 1e-40, 65280.0, 1 + 2**-8, 1 + 3 * 2**-8]
+    expected = torch.tensor(numbers).to(torch.bfloat16)
+    bits = expected.view(torch.int16).numpy().view(np.uint16)
+    field = F.Tensor("bfloat16", (-1,))
+    assert np.array_equal(tensor(field, numbers), bits)
+    assert np.array_equal(tensor(field, expected), bits)
+    assert tensor(field, [float("nan")]).tolist() == [0x7FC0]
+
+
+def test_python_numbers_become_any_type_that_has_them() -> None:
+    assert tensor(F.Tensor("uint8", (2,)), [0, 255]).dtype == np.uint8
+    assert tensor(F.Tensor("uint64"), 2**64 - 1) == 2**64 - 1
+    assert tensor(F.Tensor("float16"), 0.1) == np.float16(0.1)
+    assert tensor(F.Tensor("float32"), float("inf")) == np.inf
+    for field, value in [
+        (F.Tensor("uint8"), 256),
+        (F.Tensor("uint8"), -1),
+        (F.Tensor("float32"), 2**24 + 1),
+        (F.Tensor("float16"), 1e6),
+        (F.Tensor("float32", (2,)), [1.0, 1e300]),
+    ]:
+        with pytest.raises(fr.InvalidArgumentError, match="a number in 'x' cannot be stored"):
+            tensor(field, value)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        (F.Tensor("float32", (2,)), np.zeros(2), "'x' has the wrong dtype: expected float32, found float64. Convert it"),
+        (F.Tensor("int64"), 1.5, "'x' has the wrong dtype: expected int64, found float"),
+        (F.Tensor("int64"), True, "'x' has the wrong dtype: expected int64, found bool"),
+        (F.Tensor("bool"), 1, "'x' has the wrong dtype: expected bool, found int"),
+        (F.Tensor("int64"), np.int32(1), "expected int64, found int32"),
+        (F.Tensor("float32", (1,)), [np.float64(1)], "expected float32, found float64"),
+        (F.Tensor("float32", (-1,)), np.array([None, 1]), "found an array of Python objects"),
+        (F.Tensor("float32", (-1,)), [None, 1.0], "'x' has the wrong type"),
+        (F.Tensor("float32", (-1,)), [[1.0], [1.0, 2.0]], "'x' has the wrong type"),
+        (F.Tensor("float32"), "1", "'x' has the wrong type"),
+        (F.Tensor("float32"), None, "There is no null; for an absent value, pass an empty"),
+        (F.Tensor("float32", (-1, 4)), np.zeros((2, 3), np.float32), r"'x' has the wrong shape: expected \(-1, 4\), found \(2, 3\)"),
+        (F.Tensor("float32", (2,)), [], "'x' has the wrong shape"),
+        (F.Tensor("float32"), torch.zeros((), device="meta"), "the array cannot be read.*`.cpu\\(\\)`"),
+        (F.Text(), b"abc", r"'x' has the wrong type: expected a str.*Decode it"),
+        (F.Text(), "\udcff", "'x' is not valid Unicode"),
+        (F.Text(), None, "There is no null"),
+        (F.Text(list=True), "abc", "'x' has the wrong type: expected a list"),
+        (F.Text(list=True), ["a", 1], "item 1 of 'x' has the wrong type"),
+        (F.Bytes(), "abc", "'x' has the wrong type: expected bytes"),
+        (F.Image(), b"", "'x' is an empty image"),
+        (F.Image(), np.zeros((0, 4), np.uint8), "'x' is an empty image"),
+        (F.Image(), 3, "'x' has the wrong type: expected a path, the bytes of an image, or an array"),
+        (F.Image(), np.zeros((4, 4)), "'x' has the wrong dtype: expected uint8, found float64"),
+        (F.Image(), np.zeros((3, 8, 8), np.uint8), r"'x' has the wrong shape.*Move the channels"),
+        (F.Image(), np.zeros((8, 8, 4), np.uint8), r"'x' has the wrong shape"),
+        (F.Image(list=True), [JPEG, b""], "item 1 of 'x' is an empty image"),
+    ],
+)  # fmt: skip
+def test_a_value_of_the_wrong_type_is_refused(field: F.FieldSpec, value: Any, message: str) -> None:
+    refuses(fr.Schema({"x": field}), {"x": value}, message)
+
+
+def test_masks_and_maps_have_their_own_types() -> None:
+    schema = fr.Schema(
+        {
+            "image": F.Image(encode="png"),
+            "mask": F.Mask(),
+            "wide": F.Mask(encode="npy"),
+            "panoptic": F.Mask(encoding="rgb"),
+            "depth": F.Map(),
+        }
+    )
+    numbers = np.array([[0, 1 + 256 * 2 + 65536 * 3]], np.int32)
+    given = {
+        "image": np.zeros((1, 2, 4), np.uint8),
+        "mask": np.array([[1, 65535]], np.uint16),
+        "wide": numbers,
+        "panoptic": numbers,
+        "depth": np.array([[0.5, 2]], np.float32),
+    }
+    values = schema.flatten(given)
+    assert values[1].dtype == np.uint16
+    assert values[2].dtype == np.int32
+    assert values[3].tolist() == [[[0, 0, 0], [1, 2, 3]]]
+    assert values[4].dtype == np.float32
+    for name, value, message in [
+        ("mask", numbers, "'mask' has the wrong dtype: expected uint8 or uint16, found int32"),
+        ("mask", np.zeros((1, 2, 3), np.uint8), "'mask' has the wrong shape"),
+        ("panoptic", numbers << 8, "a number that RGB cannot store.*0 to 16777215"),
+        ("depth", np.zeros((1, 2)), "'depth' has the wrong dtype"),
+    ]:
+        refuses(schema, {**given, name: value}, message)
+
+
+@pytest.mark.parametrize(
+    ("box_format", "box", "message"),
+    [
+        ("xyxy", [5, 0, 4, 1], "row 1 of 'b' is not a box: expected x1 <= x2 and y1 <= y2, found "),
+        ("xyxy", [0, 0, 1, np.nan], "row 1 of 'b' is not a box: expected finite numbers"),
+        ("xyxy", [-np.inf, 0, 1, 1], "expected finite numbers"),
+        ("xywh", [0, 0, 1, -1], "expected a width and a height of at least 0"),
+        ("cxcywh", [0, 0, -1, 1], "expected a width and a height of at least 0"),
+    ],
+)
+def test_a_box_that_is_none_is_refused(box_format: str, box: list[float], message: str) -> None:
+    schema = fr.Schema({"image": F.Image(), "b": F.Boxes(box_format)})
+    refuses(schema, {"image": JPEG, "b": [[0, 0, 1, 1], box]}, message)
+
+
+def test_class_numbers_have_names_and_rows_have_one_length() -> None:
+    objects = {"boxes": [[0, 0, 1, 1]] * 2, "labels": [0, 2]}
+    refuses(
+        SCHEMA,
+        sample(objects=objects),
+        "row 1 of 'objects.labels' is not the number of a class: expected 0 to 1, found 2",
+    )
+    refuses(
+        SCHEMA,
+        sample(objects={**objects, "labels": [0]}),
+        "fields of the same `rows` have different numbers of rows.*"
+        "found 2 in 'objects.boxes', 1 in 'objects.labels'",
+    )
+    label = fr.Schema({"label": F.Label(["a"])})
+    refuses(label, {"label": -1}, "'label' is not the number of a class")
+
+
+def test_a_sample_has_exactly_the_fields_of_the_schema() -> None:
+    missing = sample()
+    del missing["captions"]
+    for index in (0, 65):
+        refuses(SCHEMA, missing, "the sample has no field 'captions'", index)
+        refuses(
+            SCHEMA,
+            {**missing, "caption": []},
+            "the sample has an unknown field 'caption'. Did you mean 'captions'",
+            index,
+        )
+        refuses(SCHEMA, sample(extra=1), "the sample has an unknown field 'extra'", index)
+    refuses(SCHEMA, sample(objects={"boxes": []}), "the sample has no field 'objects.labels'")
+    refuses(SCHEMA, sample(objects=None), "'objects' has the wrong type: .* There is no null")
+    refuses(SCHEMA, sample(pair=[1]), "the list 'pair' has the wrong length: expected 2, found 1")
+    refuses(SCHEMA, sample(pair="ab"), "'pair' has the wrong type: expected a list")
+    refuses(SCHEMA, {**sample(), 1: 2}, "a key has the wrong type")
+    refuses(SCHEMA, JPEG, "the sample has the wrong type: expected a dict", None)
+
+
+def test_a_hundred_thousand_objects_are_read_at_once() -> None:
+    boxes = np.tile(np.float32([0, 0, 1, 1]), (100_000, 1))
+    values = SCHEMA.flatten(sample(objects={"boxes": boxes, "labels": np.zeros(100_000, np.int64)}))
+    assert np.shares_memory(values[1], boxes)

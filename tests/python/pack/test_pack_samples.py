@@ -1,0 +1,296 @@
+"""`fuelrail.pack` of dicts: what is stored, and what is refused."""
+
+from __future__ import annotations
+
+import io
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import fuelrail as fr
+from fuelrail import fields as F
+from photographs import encoded, photograph
+
+SCHEMA = fr.Schema(
+    {
+        "cameras": [
+            {
+                "image": F.Image(),
+                "boxes": F.Boxes("xyxy", rows="objects"),
+                "labels": F.Label(["car", "bus"], rows="objects"),
+            }
+            for _ in range(2)
+        ],
+        "caption": F.Text(),
+        "captions": F.Text(list=True),
+        "number": F.Tensor("uint16"),
+    }
+)
+
+
+def sample(i: int) -> dict[str, Any]:
+    return {
+        "cameras": [
+            {
+                "image": encoded(photograph(i + k, 20, 30 + i)),
+                "boxes": [[k, 1, 2, 3]] * (i % 3),
+                "labels": [k] * (i % 3),
+            }
+            for k in range(2)
+        ],
+        "caption": f"sample {i}",
+        "captions": ["é"] * (i % 2),
+        "number": i,
+    }
+
+
+SAMPLES = [sample(i) for i in range(10)]
+
+
+def contents(folder: pathlib.Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+class Source:
+    """An indexable source that can fail."""
+
+    def __init__(self, fails_at: int | None = None) -> None:
+        self.fails_at = fails_at
+        self.asked: list[int] = []
+
+    def __len__(self) -> int:
+        return len(SAMPLES)
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        self.asked.append(index)
+        if index == self.fails_at:
+            raise RuntimeError("the disk is on fire")
+        return SAMPLES[index]
+
+
+@pytest.mark.parametrize("extension", [".rec", ".ffr"])
+def test_samples_come_back_as_they_were(tmp_path: pathlib.Path, extension: str) -> None:
+    out = tmp_path / f"out{extension}"
+    report = fr.pack(SAMPLES, out, schema=SCHEMA)
+    assert [file.records for file in report.files] == [10]
+    data = fr.open(out)
+    assert data.schema == SCHEMA
+    for i, given in enumerate(SAMPLES):
+        found = data[i]
+        assert found.id == i
+        for k, camera in enumerate(given["cameras"]):
+            assert found[f"cameras.{k}.image"] == camera["image"]
+            assert found[f"cameras.{k}.boxes"].tolist() == camera["boxes"]
+            assert found[f"cameras.{k}.boxes"].shape == (i % 3, 4)
+            assert found[f"cameras.{k}.labels"].tolist() == camera["labels"]
+        assert found["caption"] == given["caption"]
+        assert found["captions"] == given["captions"]
+        assert found["number"] == i
+
+
+def test_the_bytes_are_the_same_for_any_number_of_threads_and_any_source(
+    tmp_path: pathlib.Path,
+) -> None:
+    made = []
+    for number, (source, threads) in enumerate(
+        [(SAMPLES, 1), (Source(), 3), (iter(SAMPLES), 1), ((s for s in SAMPLES), 4)]
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        fr.pack(source, folder / "out.rec", schema=SCHEMA, threads=threads)
+        made.append(contents(folder))
+    assert all(one == made[0] for one in made)
+
+
+def test_parts_join_to_the_file_that_one_job_writes(tmp_path: pathlib.Path) -> None:
+    fr.pack(SAMPLES, tmp_path / "one.rec", schema=SCHEMA)
+    fr.pack(SAMPLES, tmp_path / "out.rec", schema=SCHEMA, nsplit=3)
+    for part in range(3):
+        fr.pack(SAMPLES, tmp_path / "alone.rec", schema=SCHEMA, nsplit=3, part=part)
+        name = f"part{part:03}.rec"
+        assert (tmp_path / f"out.{name}").read_bytes() == (tmp_path / f"alone.{name}").read_bytes()
+    fr.merge(tmp_path / "joined.rec", [tmp_path / f"out.part{i:03}.rec" for i in range(3)])
+    assert (tmp_path / "joined.rec").read_bytes() == (tmp_path / "one.rec").read_bytes()
+    assert fr.open(tmp_path / "joined.rec").schema == SCHEMA
+
+
+def test_a_run_resumes_after_the_samples_that_it_has(tmp_path: pathlib.Path) -> None:
+    fr.pack(SAMPLES, tmp_path / "whole.rec", schema=SCHEMA)
+    with pytest.raises(RuntimeError, match="the disk is on fire") as caught:
+        fr.pack(Source(6), tmp_path / "out.rec", schema=SCHEMA, threads=1, resume=True)
+    notes = getattr(caught.value, "__notes__", [])
+    assert any("sample 6" in note for note in notes)
+    assert not (tmp_path / "out.rec").exists()
+    again = Source()
+    fr.pack(again, tmp_path / "out.rec", schema=SCHEMA, threads=1, resume=True)
+    assert sorted(set(again.asked) - {0}) == again.asked[1:]
+    assert (tmp_path / "out.rec").read_bytes() == (tmp_path / "whole.rec").read_bytes()
+
+
+def test_an_output_that_equals_the_result_is_kept(tmp_path: pathlib.Path) -> None:
+    fr.pack(SAMPLES, tmp_path / "out.rec", schema=SCHEMA)
+    before = contents(tmp_path)
+    report = fr.pack(SAMPLES, tmp_path / "out.rec", schema=SCHEMA, resume=True)
+    assert [file.was_there for file in report.files] == [True]
+    assert contents(tmp_path) == before
+    code = repr(SCHEMA).replace("bus", "van")
+    others = eval(code, {"fr": fr, "F": F})
+    for changed, schema, message in [
+        (SAMPLES, others, "fields with other class names"),
+        ([*SAMPLES[:-1], sample(0)], SCHEMA, "record 9, which differs"),
+        (SAMPLES[:-1], SCHEMA, "more records than the job makes"),
+    ]:
+        with pytest.raises(fr.IoError, match=message):
+            fr.pack(changed, tmp_path / "out.rec", schema=schema, resume=True)
+    assert contents(tmp_path) == before
+
+
+def test_a_failing_iterator_raises_its_own_exception(tmp_path: pathlib.Path) -> None:
+    def samples() -> Iterator[dict[str, Any]]:
+        yield from SAMPLES[:3]
+        raise KeyError("no more")
+
+    with pytest.raises(KeyError, match="no more"):
+        fr.pack(samples(), tmp_path / "out.rec", schema=SCHEMA, threads=2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_inferred_schema_is_stored_and_sample_65_is_named(tmp_path: pathlib.Path) -> None:
+    samples: list[dict[str, Any]] = [{"x": i, "y": [0.5] * (i % 4)} for i in range(70)]
+    for source in (samples, iter(samples)):
+        fr.pack(source, tmp_path / "out.rec", overwrite=True)
+        data = fr.open(tmp_path / "out.rec")
+        assert data.schema == fr.Schema({"x": F.Tensor("int64"), "y": F.Tensor("float32", (-1,))})
+        assert [one["x"] for one in data] == list(range(70))
+    for surprise, message in [
+        ({"x": 0.5, "y": []}, "'x' has the wrong dtype: expected int64, found float. The schema was"),
+        ({"x": 1}, "the sample has no field 'y'"),
+        ({"x": 1, "y": [], "z": 2}, "the sample has an unknown field 'z'"),
+        ({"x": 1, "y": None}, "There is no null"),
+    ]:  # fmt: skip
+        samples[65] = surprise
+        for source in (samples, iter(samples)):
+            with pytest.raises(fr.CorruptError, match=f"sample 65: .*{message}"):
+                fr.pack(source, tmp_path / "out.rec", overwrite=True)
+    report = fr.pack(samples, tmp_path / "out.rec", overwrite=True, max_errors=1)
+    assert [(failure.path, report.files[0].records) for failure in report.failures] == [
+        ("sample 65", 69)
+    ]
+
+
+def test_images_are_paths_bytes_or_pixels(tmp_path: pathlib.Path) -> None:
+    pixels = np.asarray(photograph(3, 24, 32))
+    path = tmp_path / "a.png"
+    Image.fromarray(pixels).save(path)
+    mask = (np.arange(24 * 32, dtype=np.uint16) * 50).reshape(24, 32)
+    schema = fr.Schema(
+        {
+            "path": F.Image(),
+            "jpeg": F.Image(quality=80),
+            "png": F.Image(encode="png"),
+            "npy": F.Image(encode="npy"),
+            "mask": F.Mask("path"),
+            "panoptic": F.Mask("path", encoding="rgb"),
+            "depth": F.Map("path"),
+        }
+    )
+    given = {
+        "path": path,
+        "jpeg": pixels,
+        "png": pixels,
+        "npy": pixels,
+        "mask": mask,
+        "panoptic": mask.astype(np.int32) * 200,
+        "depth": mask.astype(np.float32) / 7,
+    }
+    fr.pack([given], tmp_path / "out.rec", schema=schema)
+    (found,) = fr.open(tmp_path / "out.rec")
+    assert found["path"] == path.read_bytes()
+    assert found["jpeg"][:3] == b"\xff\xd8\xff"
+    with Image.open(io.BytesIO(found["jpeg"])) as jpeg:
+        assert np.abs(np.asarray(jpeg).astype(int) - pixels).mean() < 10
+    for name, expected in [("png", pixels), ("mask", mask)]:
+        with Image.open(io.BytesIO(found[name])) as image:
+            assert image.format == "PNG"
+            assert np.array_equal(np.asarray(image), expected)
+    with Image.open(io.BytesIO(found["panoptic"])) as image:
+        wide = np.asarray(image).astype(np.int32)
+        assert np.array_equal(wide @ [1, 256, 65536], given["panoptic"])
+    assert np.array_equal(np.load(io.BytesIO(found["npy"])), pixels)
+    assert np.array_equal(np.load(io.BytesIO(found["depth"])), given["depth"])
+
+
+def test_a_sample_that_cannot_be_packed_is_named_with_its_field(tmp_path: pathlib.Path) -> None:
+    schema = fr.Schema({"image": F.Image(), "mask": F.Mask(), "boxes": F.Boxes("xyxy")})
+    good = {
+        "image": encoded(photograph(1, 20, 30)),
+        "mask": np.zeros((20, 30), np.uint8),
+        "boxes": [[0, 0, 30, 20]],
+    }
+    for changed, message in [
+        ({"image": b"no image"}, "the image of field 'image' cannot be read"),
+        ({"image": tmp_path / "absent.jpg"}, r"the image of field 'image' cannot be read.*absent\.jpg"),
+        ({"mask": np.zeros((20, 20), np.uint8)}, "the size of field 'mask' does not match its image"),
+        ({"boxes": [[0, 0, 1, 1], [3, 0, 2, 1]]}, "row 1 of 'boxes' is not a box"),
+    ]:  # fmt: skip
+        with pytest.raises(fr.CorruptError, match=f"sample 1: .*{message}"):
+            fr.pack([good, {**good, **changed}], tmp_path / "out.rec", schema=schema)
+    fr.pack([{**good, "mask": np.zeros((41, 60), np.uint8)}], tmp_path / "out.rec", schema=schema)
+
+
+def test_boxes_far_outside_are_counted_or_refused(tmp_path: pathlib.Path) -> None:
+    schema = fr.Schema({"image": F.Image(), "boxes": F.Boxes("xywh")})
+    image = encoded(photograph(1, 20, 30))
+    samples = [
+        {"image": image, "boxes": [[-20, 0, 70, 30]]},
+        {"image": image, "boxes": [[0, 0, 61, 1]]},
+    ]
+    with pytest.warns(fr.FuelrailWarning, match="more than its size: 1; the first is in sample 1"):
+        fr.pack(samples, tmp_path / "out.rec", schema=schema)
+    with pytest.raises(fr.CorruptError, match=r"sample 1: .*row 0 of 'boxes' is a box far outside"):
+        fr.pack(samples, tmp_path / "out.rec", schema=schema, strict=True, overwrite=True)
+
+
+def test_an_image_with_a_palette_may_be_a_mask(tmp_path: pathlib.Path) -> None:
+    image = io.BytesIO()
+    Image.new("P", (8, 8)).save(image, "PNG")
+    given = {"image": image.getvalue(), "mask": image.getvalue()}
+    schema = {"image": F.Image(), "mask": F.Mask()}
+    with pytest.warns(
+        fr.FuelrailWarning, match="the first is sample 0. If its numbers are classes"
+    ):
+        fr.pack([given], tmp_path / "out.rec", schema=schema)
+
+
+def test_options_that_do_not_apply_are_refused(tmp_path: pathlib.Path) -> None:
+    out = tmp_path / "out.rec"
+    for options, message in [
+        ({"resize": 20}, "`resize` does not apply to samples of many fields"),
+        ({"quality": 20}, "`quality` does not apply"),
+        ({"classes": ["a"]}, "`classes` does not apply"),
+        ({"schema": {"x": "int"}}, "'x' is not a field"),
+    ]:
+        with pytest.raises(fr.InvalidArgumentError, match=message):
+            fr.pack(SAMPLES, out, **options)  # type: ignore[arg-type]
+    for options in ({"nsplit": 2}, {"split": {"a": 0.5}}, {"resume": True}, {"max_errors": 0.5}):
+        with pytest.raises(fr.InvalidArgumentError, match="samples whose number is unknown"):
+            fr.pack(iter(SAMPLES), out, schema=SCHEMA, **options)  # type: ignore[arg-type]
+    with pytest.raises(fr.UnsupportedError, match="cannot store samples of many fields"):
+        fr.pack(SAMPLES, tmp_path / "out.bzna", schema=SCHEMA)
+    with pytest.raises(fr.InvalidArgumentError, match="there are no samples to pack"):
+        fr.pack([], out)
+    for options in ({"schema": SCHEMA}, {"strict": True}):
+        with pytest.raises(fr.InvalidArgumentError, match="applies only to samples"):
+            fr.pack("folder", out, **options)  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_counts_samples(tmp_path: pathlib.Path) -> None:
+    for source, total in [(SAMPLES, 10), (iter(SAMPLES), 0)]:
+        told: list[fr.PackProgress] = []
+        fr.pack(source, tmp_path / "out.rec", schema=SCHEMA, overwrite=True, progress=told.append)
+        assert (told[-1].done, told[-1].total) == (10, total)
