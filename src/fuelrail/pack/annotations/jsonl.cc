@@ -14,6 +14,7 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/field_rules.h"
 #include "fuelrail/container/files/files_container.h"
 #include "fuelrail/container/files/image_list.h"
 #include "fuelrail/pack/source/source_values.h"
@@ -379,6 +380,7 @@ class JsonTable final : public SampleSource {
         warn(fmt::format("{}: {}", table_->uri(), mixed));
       }
     }
+    check_fields(schema_);
   }
 
   // Adds the values of the next line.
