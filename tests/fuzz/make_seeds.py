@@ -226,6 +226,39 @@ def make_texts() -> None:
     keep("csv_rows", "words", b'path,label\r\n"a, ""b"".jpg",dog\r\n\r\n c.jpg , cat\r\n')
     keep("csv_rows", "tabs", b'Label\tid\tPATH\n1\t7\ta b.jpg\n-2.5\t8\t"c\nd.jpg"\n')
     keep("csv_rows", "odd", b'path,label\na"b,1\n"a"b,1\n,\nc,1,2\n"d')
+    coco = {
+        "images": [{"id": 7, "file_name": "a.jpg", "height": 4, "width": 6}],
+        "categories": [{"id": 3, "name": "car"}],
+        "annotations": [
+            {
+                "id": 1,
+                "image_id": 7,
+                "category_id": 3,
+                "bbox": [0, 0, 2, 2],
+                "keypoints": [1, 2, 2],
+            },
+            {"image_id": 7, "caption": "A car."},
+        ],
+    }
+    for number, segmentation in enumerate(
+        (
+            [[0, 0, 2, 0, 2, 2.5]],
+            {"size": [4, 6], "counts": [4, 2, 18]},
+            {"size": [4, 6], "counts": "d04"},
+        )
+    ):
+        coco["annotations"][0]["segmentation"] = segmentation
+        keep("coco", f"mask-{number}", json.dumps(coco).encode())
+    corners = "<xmin>1</xmin><ymin>2</ymin><xmax>3</xmax><ymax>4.5</ymax>"
+    voc_object = (
+        f"<object><name>dog</name><difficult>1</difficult><bndbox>{corners}</bndbox></object>"
+    )
+    keep("voc", "plain", f"<?xml version='1.0'?><annotation>{voc_object}</annotation>".encode())
+    keep(
+        "jsonl",
+        "plain",
+        b'{"a": "x.jpg", "b": [[1, 2.5]], "c": ["t"]}\n\n{"c": [], "b": [], "a": "y.png"}\n',
+    )
     keep("class_names", "plain", "cat\r\nhot dog\nSchildkröte\n".encode())
     keep("class_names", "odd", b"\xef\xbb\xbf a \n b\tc\n\n")
     state: dict[str, object] = {

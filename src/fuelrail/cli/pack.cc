@@ -1,8 +1,10 @@
 // fuelrail pack: packs images into a record file.
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "fuelrail/cli/annotated.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/packing.h"
 #include "fuelrail/cli/text.h"
@@ -18,6 +20,7 @@ struct PackArguments {
   std::string classes;
   pack::StoredImages images;
   bool no_thumb = false;
+  AnnotatedArguments annotated;
   PackingArguments packing{.max_errors = "0"};
 };
 
@@ -28,6 +31,7 @@ Examples:
   fuelrail pack train.csv train.{1} --root photos      a list: columns path and label, with a header
   fuelrail pack val val.{1} --classes train.{1}        uses the class numbers of train.{1}
   fuelrail pack photos train.{2}                       the same records in another format
+  fuelrail pack --from coco instances.json photos train.{1}   boxes, masks, key points, captions
   fuelrail pack photos x.{1} --split train=.9,val=.1   x_train.{1} and x_val.{1}, at random
   fuelrail pack photos small.{1} --resize 256          shorter side 256; smaller images are unchanged
   fuelrail pack photos x.{1} --nsplit 8 --part 3       x.part003.{1}; one part per machine
@@ -86,6 +90,19 @@ std::vector<pack::SplitSource> split_sources(const std::vector<std::string>& sou
   return splits;
 }
 
+int run_annotated(const PackArguments& arguments, PackingArguments& packing, Console& console) {
+  std::vector<std::string> names = arguments.names;
+  const auto samples =
+      open_annotated(arguments.annotated, names, std::exchange(packing.options.root, {}),
+                     std::exchange(packing.options.classes, {}), console);
+  if (arguments.annotated.dry_run) return print_samples(*samples, console);
+  return run_packing(
+      [&](const pack::PackOptions& options) {
+        return pack::pack_samples(*samples, names.front(), options);
+      },
+      packing, console);
+}
+
 int run(const PackArguments& arguments, Console& console) {
   PackingArguments packing = arguments.packing;
   if (!arguments.split.empty()) packing.options.split = parse_split(arguments.split);
@@ -93,6 +110,10 @@ int run(const PackArguments& arguments, Console& console) {
   images.stills.thumb = !arguments.no_thumb;
   packing.options.images = images;
   packing.options.classes = classes_named(arguments.classes, console);
+  if (!arguments.annotated.from.empty()) return run_annotated(arguments, packing, console);
+  if (arguments.annotated.dry_run || !arguments.annotated.set.empty()) {
+    throw InvalidArgumentError("--dry-run and --set apply only to --from", {.remedy = "Omit them"});
+  }
   std::vector<std::string> sources = arguments.names;
   if (sources.size() < 2) {
     throw InvalidArgumentError("pack: OUT is required", {.remedy = "See 'fuelrail pack --help'"});
@@ -119,6 +140,7 @@ std::vector<Option> options_of(PackArguments& arguments) {
         {"--split", &arguments.split,
          "Split the images at random into one file per part, by fractions: train=.9,val=.1"}},
        options_of_table(pack::PackOptions::table(), options, {"seed"}),
+       annotated_options(arguments.annotated),
        options_of_table(pack::StoredImages::table(), arguments.images,
                         {"resize", "quality", "decode", "crf", "preset", "chroma"}),
        {{"--no-thumb", &arguments.no_thumb, "H.265: store no thumbnails"},

@@ -64,7 +64,8 @@ class CocoFile {
  public:
   // Reads the whole file and checks it. `warn` is told of polygons with fewer than three corners,
   // which cover no pixels and are left out, and of annotation ids that repeat. Errors:
-  // NotFoundError; IoError; those of read_elements; CorruptError, with the place in the JSON
+  // NotFoundError; IoError; StateError when `keep_going` returns false; CorruptError for a file
+  // that is not JSON (with the offset), and, with the place in the JSON
   // (`annotations[12].bbox`), for a file without `images`, a member that is missing or has the
   // wrong type, an id of an image or category that repeats, one that no image or category has, a
   // box that is not finite or whose width or height is negative, a polygon with an odd number of

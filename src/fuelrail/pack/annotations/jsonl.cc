@@ -1,18 +1,22 @@
 #include "fuelrail/pack/annotations/jsonl.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/field_rules.h"
+#include "fuelrail/container/files/files_container.h"
 #include "fuelrail/container/files/image_list.h"
-#include "fuelrail/pack/annotations/jsonl_columns.h"
 #include "fuelrail/pack/source/source_values.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -21,8 +25,232 @@ namespace {
 
 using Row = nlohmann::ordered_json;
 
+constexpr int kMostGroups = 32;
+constexpr size_t kMostExtents = 8;
+constexpr double kLargestExact = 1 << 24;  // float32 holds all whole numbers up to it
+
 constexpr uint64_t kReadBytes = uint64_t{1} << 20;
 constexpr uint64_t kLongestLine = uint64_t{64} << 20;
+
+std::string shown(const Row& value) {
+  if (value.is_structured()) return std::string("an ") + value.type_name();
+  std::string text = value.dump(-1, ' ', true, Row::error_handler_t::replace);
+  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  return text;
+}
+
+// The members of a line as columns, in the line's order. Lifetime: that of the line.
+using JsonCells = std::vector<std::pair<std::string, const Row*>>;
+
+void add_cells(const std::string& prefix, const Row& object, int depth, JsonCells& cells) {
+  for (const auto& [name, value] : object.items()) {
+    const std::string path = prefix + name;
+    if (value.is_null()) {
+      throw CorruptError(fmt::format("`{}` is null", path),
+                         {.remedy = "Write an empty list or an empty string for an absent value"});
+    }
+    if (!value.is_object()) {
+      cells.emplace_back(path, &value);
+    } else if (depth == kMostGroups) {
+      throw CorruptError(fmt::format("`{}` is nested too deeply", path),
+                         {.expected = fmt::format("at most {} levels", kMostGroups)});
+    } else {
+      add_cells(path + ".", value, depth + 1, cells);
+    }
+  }
+}
+
+// Parses a line. `out` owns the values. Errors: CorruptError, with the column, for a line that is
+// not a JSON object, and for null.
+JsonCells parse_jsonl(std::string_view line, Row& out) {
+  try {
+    out = Row::parse(line);
+  } catch (const nlohmann::json::exception&) {
+    throw CorruptError("the line is not valid JSON");
+  }
+  if (!out.is_object()) {
+    throw CorruptError("the line is not a JSON object", {.found = shown(out)});
+  }
+  JsonCells cells;
+  add_cells("", out, 1, cells);
+  return cells;
+}
+
+// What is known about a column's values so far.
+class JsonColumn {
+ public:
+  explicit JsonColumn(std::string name) : name_(std::move(name)) {}
+
+  const std::string& name() const { return name_; }
+  uint64_t values() const { return values_; }  // number of values so far
+
+  // Adds a value. Errors: CorruptError for a value that is not of the column's type, and for one
+  // that no column can have: lists that mix types, nested lists of unequal lengths or of more than
+  // 8 dimensions, an integer that int64 does not hold, a number that float32 does not hold.
+  void add(const Row& value);
+
+  // The column's field. Strings that all have the extension of an image are images, other strings
+  // are text, and a list of strings is a list of these. Numbers are a tensor: bool, int64 if all
+  // are integers, else float32; extents that differ are -1. Errors: CorruptError if all values are
+  // empty lists, and for a float32 column with an integer that float32 does not hold.
+  FieldSpec field() const;
+
+  // A warning if some strings, but not all, have the extension of an image; else empty.
+  std::string mixed_texts() const;
+
+ private:
+  enum class Kind { kOpen, kText, kBool, kInteger, kFloat };
+
+  void add_element(const Row& value);
+  void add_kind(Kind kind);
+  void add_extents(const std::vector<int64_t>& extents);
+  void add_text(const std::string& text);
+  Kind kind_of(const Row& value) const;
+  std::vector<int64_t> add_numbers(const Row& list, size_t level);
+  [[noreturn]] void refuse(const std::string& failure, const std::string& expected,
+                           const std::string& found) const;
+
+  std::string name_;
+  Kind kind_ = Kind::kOpen;
+  uint64_t values_ = 0;
+  bool is_whole_ = false;  // a value without an empty list has shown the number of extents
+  std::vector<int64_t> extents_;
+  uint64_t images_ = 0;  // strings that look like images
+  uint64_t texts_ = 0;   // other strings
+  double largest_integer_ = 0;
+};
+
+void JsonColumn::add(const Row& value) {
+  if (!value.is_array()) {
+    add_element(value);
+    if (value.is_string()) add_text(value.get_ref<const std::string&>());
+    return add_extents({});
+  }
+  const bool texts = !value.empty() && value.front().is_string();
+  if (!texts) return add_extents(add_numbers(value, 1));
+  add_kind(Kind::kText);
+  for (const Row& item : value) {
+    if (!item.is_string()) refuse("has a list of several types", "strings only", shown(item));
+    add_text(item.get_ref<const std::string&>());
+  }
+  add_extents({1});  // the number of items does not belong to the schema
+}
+
+JsonColumn::Kind JsonColumn::kind_of(const Row& value) const {
+  if (value.is_string()) return Kind::kText;
+  if (value.is_boolean()) return Kind::kBool;
+  if (!value.is_number()) refuse("has the wrong type", "a number, text, or a list", shown(value));
+  if (value.is_number_float()) {
+    if (std::abs(value.get<double>()) <= std::numeric_limits<float>::max()) return Kind::kFloat;
+    refuse("has a number that float32 cannot hold", "", shown(value));
+  }
+  if (value.is_number_unsigned() &&
+      value.get<uint64_t>() > uint64_t{std::numeric_limits<int64_t>::max()}) {
+    refuse("has an integer that int64 cannot hold", "", shown(value));
+  }
+  return Kind::kInteger;
+}
+
+void JsonColumn::add_element(const Row& value) {
+  const Kind kind = kind_of(value);
+  add_kind(kind);
+  if (kind == Kind::kInteger) {
+    largest_integer_ = std::max(largest_integer_, std::abs(value.get<double>()));
+  }
+}
+
+void JsonColumn::add_kind(Kind kind) {
+  const bool numbers = (kind_ == Kind::kInteger || kind_ == Kind::kFloat) &&
+                       (kind == Kind::kInteger || kind == Kind::kFloat);
+  if (kind_ == Kind::kOpen || (numbers && kind == Kind::kFloat)) kind_ = kind;
+  if (kind_ == kind || numbers) return;
+  constexpr std::array<const char*, 5> kNames{"", "text", "bool", "numbers", "numbers"};
+  refuse("has values of several types", kNames[static_cast<size_t>(kind_)],
+         kNames[static_cast<size_t>(kind)]);
+}
+
+// Returns: the list's extents; beyond an extent of 0, nothing is known.
+std::vector<int64_t> JsonColumn::add_numbers(const Row& list, size_t level) {
+  if (level > kMostExtents) {
+    refuse("has too many dimensions", fmt::format("at most {}", kMostExtents), "");
+  }
+  std::vector<int64_t> inner;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const Row& item = list[i];
+    std::vector<int64_t> extents;
+    if (item.is_array()) {
+      extents = add_numbers(item, level + 1);
+    } else if (item.is_string()) {
+      refuse("has a list of several types", "numbers only", shown(item));
+    } else {
+      add_element(item);
+    }
+    if (i > 0 && extents != inner) {
+      refuse("has nested lists of unequal lengths", fmt::format("[{}]", fmt::join(inner, ", ")),
+             fmt::format("[{}]", fmt::join(extents, ", ")));
+    }
+    inner = std::move(extents);
+  }
+  inner.insert(inner.begin(), static_cast<int64_t>(list.size()));
+  return inner;
+}
+
+void JsonColumn::add_extents(const std::vector<int64_t>& extents) {
+  const bool is_whole = std::ranges::count(extents, 0) == 0;
+  if (values_ == 0) extents_ = extents;
+  const bool fits = extents.size() == extents_.size() ||
+                    (extents.size() > extents_.size() ? !is_whole_ && !extents_.empty()
+                                                      : !is_whole && !extents.empty());
+  if (!fits) {
+    refuse("has values of different dimensions", fmt::format("{}", extents_.size()),
+           fmt::format("{}", extents.size()));
+  }
+  for (size_t i = 0; i < std::min(extents.size(), extents_.size()); ++i) {
+    if (extents_[i] != extents[i]) extents_[i] = -1;
+  }
+  for (size_t i = extents_.size(); i < extents.size(); ++i) extents_.push_back(extents[i]);
+  ++values_;
+  is_whole_ |= is_whole;
+}
+
+void JsonColumn::add_text(const std::string& text) {
+  ++(files::has_image_extension(text) ? images_ : texts_);
+}
+
+FieldSpec JsonColumn::field() const {
+  FieldSpec field{.name = name_};
+  if (kind_ == Kind::kOpen) {
+    refuse("has only empty lists, so its type is open", "", "");
+  } else if (kind_ == Kind::kText) {
+    const bool images = texts_ == 0 && images_ > 0;
+    field.kind = images ? FieldKind::kImage : FieldKind::kText;
+    field.role = images ? Role::kImage : Role::kNone;
+    field.flags = extents_.empty() ? 0 : kListField;
+    return field;
+  }
+  if (kind_ == Kind::kFloat && largest_integer_ > kLargestExact) {
+    refuse("has an integer that float32 cannot hold exactly, and fractions",
+           fmt::format("at most {}", kLargestExact), fmt::to_string(largest_integer_));
+  }
+  field.kind = FieldKind::kTensor;
+  field.dtype = kind_ == Kind::kBool    ? DType::kBool
+                : kind_ == Kind::kFloat ? DType::kFloat32
+                                        : DType::kInt64;
+  field.shape = extents_;
+  return field;
+}
+
+std::string JsonColumn::mixed_texts() const {
+  if (images_ == 0 || texts_ == 0) return {};
+  return fmt::format("`{}` is text: {} of its {} values have the extension of an image", name_,
+                     images_, images_ + texts_);
+}
+
+void JsonColumn::refuse(const std::string& failure, const std::string& expected,
+                        const std::string& found) const {
+  throw CorruptError(fmt::format("`{}` {}", name_, failure),
+                     {.expected = expected, .found = found});
+}
 
 // A line of the table.
 struct TableLine {
@@ -152,6 +380,7 @@ class JsonTable final : public SampleSource {
         warn(fmt::format("{}: {}", table_->uri(), mixed));
       }
     }
+    check_fields(schema_);
   }
 
   // Adds the values of the next line.

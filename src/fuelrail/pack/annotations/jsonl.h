@@ -12,15 +12,24 @@
 
 namespace fuelrail::pack {
 
-// One sample for each line; empty lines are skipped. The id is the sample's position. The columns
-// are fields, in the order of the first line, with the types that jsonl_columns.h finds in the
-// whole table. Paths of images are relative to `root`, by default the table's folder. Memory: 24
-// bytes for each line.
+// One sample for each line; empty lines are skipped. The id is the sample's position. Memory: 24
+// bytes for each line. The columns are fields, in the order of the first line. A member that is an
+// object counts as a group: {"size": {"x": 1}} is the field `size.x`. The types are those of the
+// values in all lines:
+//   strings that all have the extension of an image   image: a path relative to `root`, by default
+//                                                     the table's folder
+//   other strings                                     text
+//   numbers                                           tensor: bool, int64 if all are integers, else
+//                                                     float32
+//   lists of strings                                  list of image, list of text
+//   lists of numbers, also nested                     tensor; extents that differ are -1
 //
 // Warns of a column of text in which some values, but not all, have the extension of an image.
-// Errors: NotFoundError; IoError; CorruptError, with the line, for an empty table, those of
-// jsonl_columns.h, a member that another line has or lacks, and a line longer than 64 MiB;
-// StateError when `keep_going` returns false. `read` has those of set_image, and CorruptError for a
+// Errors: NotFoundError; IoError; those of check_fields; StateError when `keep_going` returns
+// false; CorruptError, with the line, for an empty table, a line that is not a JSON object or is
+// longer than 64 MiB, null, a member that another line has or lacks, values of several types or
+// numbers of dimensions in a column, nested lists of unequal lengths, a column of empty lists, and
+// numbers that int64 or float32 do not hold. `read` has those of set_image, and CorruptError for a
 // line that has changed since.
 std::unique_ptr<SampleSource> open_jsonl(const std::string& table, const std::string& root = {},
                                          const Warn& warn = {}, const KeepGoing& keep_going = {});

@@ -15,7 +15,7 @@ constexpr int kGroupBits = 5;
 constexpr unsigned kBits = 31;
 constexpr unsigned kSign = 16;
 constexpr unsigned kMore = 32;
-constexpr int kMostGroups = 7;  // 35 bits: a difference of two lengths has 33 with its sign
+constexpr int kMostCharacters = 7;  // 35 bits: a difference of two lengths has 33 with its sign
 
 [[noreturn]] void refuse_string(const char* failure, size_t at, std::string found = {}) {
   throw CorruptError(fmt::format("the compressed run lengths {} at character {}", failure, at),
@@ -25,7 +25,7 @@ constexpr int kMostGroups = 7;  // 35 bits: a difference of two lengths has 33 w
 // Reads one number at `at`, and moves `at` behind it.
 int64_t read_number(std::string_view text, size_t& at) {
   uint64_t bits = 0;
-  for (int group = 0; group < kMostGroups; ++group) {
+  for (int group = 0; group < kMostCharacters; ++group) {
     if (at == text.size()) refuse_string("end inside a number", at);
     const unsigned value = static_cast<unsigned char>(text[at]) - 48U;
     if (value >= 2 * kMore) {
