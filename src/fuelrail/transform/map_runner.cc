@@ -62,8 +62,7 @@ struct MapRunner::Impl {
     Span shown;
   };
 
-  ConstRawView resample(const ResampleStep& step, ConstRawView input, Box input_box,
-                          float fill);
+  ConstRawView resample(const ResampleStep& step, ConstRawView input, Box input_box, float fill);
   static Span take(const Axis& axis, Span window, PaddingMode mode, Line& line);
   RawView next(Size size, int64_t channels);
 
@@ -120,8 +119,8 @@ Span MapRunner::Impl::take(const Axis& axis, Span window, PaddingMode mode, Line
   return footprint(axis, shown);
 }
 
-ConstRawView MapRunner::Impl::resample(const ResampleStep& step, ConstRawView input,
-                                         Box input_box, float fill) {
+ConstRawView MapRunner::Impl::resample(const ResampleStep& step, ConstRawView input, Box input_box,
+                                       float fill) {
   const Axis vertical = vertical_axis(step);
   Span rows = take(vertical, {step.window.top, step.window.bottom()}, step.border.mode, rows_);
   const Span columns = take(horizontal_axis(step), {step.window.left, step.window.right()},
@@ -170,8 +169,7 @@ MapRunner::~MapRunner() = default;
 MapRunner::MapRunner(MapRunner&&) noexcept = default;
 MapRunner& MapRunner::operator=(MapRunner&&) noexcept = default;
 
-void MapRunner::run(const Plan& plan, ConstRawView input, Box input_box, float fill,
-                    RawView to) {
+void MapRunner::run(const Plan& plan, ConstRawView input, Box input_box, float fill, RawView to) {
   impl_->run(plan, input, input_box, fill, to);
 }
 
