@@ -19,6 +19,7 @@ void Error::add(const ErrorDetail& detail) {
   };
   fill(detail_.path, detail.path, !detail_.path.empty());
   fill(detail_.record, detail.record, detail_.record.has_value());
+  fill(detail_.field, detail.field, !detail_.field.empty());
   fill(detail_.offset, detail.offset, detail_.offset.has_value());
   fill(detail_.expected, detail.expected, !detail_.expected.empty());
   fill(detail_.found, detail.found, !detail_.found.empty());
@@ -27,13 +28,15 @@ void Error::add(const ErrorDetail& detail) {
 }
 
 void Error::compose() {
-  std::string place = detail_.path;
-  const auto join = [&place](const char* separator, const std::string& part) {
-    if (!place.empty()) place += separator;
-    place += part;
+  std::string inside;  // the file
+  const auto join = [&inside](const std::string& part) {
+    inside += (inside.empty() ? "" : ", ") + part;
   };
-  if (detail_.record) join(": ", fmt::format("record {}", *detail_.record));
-  if (detail_.offset) join(detail_.record ? ", " : ": ", fmt::format("offset {}", *detail_.offset));
+  if (detail_.record) join(fmt::format("record {}", *detail_.record));
+  if (!detail_.field.empty()) join(fmt::format("field '{}'", detail_.field));
+  if (detail_.offset) join(fmt::format("offset {}", *detail_.offset));
+  const bool both = !detail_.path.empty() && !inside.empty();
+  const std::string place = detail_.path + (both ? ": " : "") + inside;
   message_ = place.empty() ? failure_ : place + ": " + failure_;
   if (!detail_.expected.empty()) message_ += ": expected " + detail_.expected;
   if (!detail_.found.empty())
