@@ -48,7 +48,8 @@ struct SampleWork {
 class SampleWorker final : public Worker {
  public:
   explicit SampleWorker(std::shared_ptr<SampleWork> work)
-      : work_(std::move(work)), motion_(work_->program, work_->seed, work_->losses) {}
+      : work_(std::move(work)),
+        motion_(work_->container->schema(), work_->program, work_->seed, work_->losses) {}
 
   void process(std::span<Task> tasks) override {
     write_each(tasks, [this](Task& task) { write_row(task); });
@@ -139,9 +140,9 @@ class SampleWorker final : public Worker {
   // --- Images, and what moves with them ---
 
   void write(Task& task, const LeaderPixels& program, size_t column) {
+    if (program.list) return write_images(task, program, column);
     const LeaderProgram& leader = work_->program.leaders[program.leader];
     guard(leader.field, [&] {
-      if (program.list) return write_images(task, program, column);
       write_image(task, program, sample_.fields[leader.field], motion_.leader(program.leader),
                   [&](Size size) { return pixels_at(task, program.pixels, column, size); });
     });
@@ -164,11 +165,15 @@ class SampleWorker final : public Worker {
     }
     for (size_t item = 0; item < items.size(); ++item) {
       const EncodedImage image{items[item]};
-      write_image(task, program, image, motion_.leader(program.leader, image), [&](Size size) {
+      const auto memory = [&](Size size) {
         if (pixels.fixed) return to + item * image_bytes;
         return task.batch->make_item(column, task.row, item,
                                      shape_of(pixels.layout, size, PixelBuffer::kChannels));
-      });
+      };
+      guard(
+          field,
+          [&] { write_image(task, program, image, motion_.leader(program.leader, image), memory); },
+          item);
     }
   }
 
@@ -268,15 +273,13 @@ class SampleWorker final : public Worker {
                                 shape_of(pixels.layout, size, PixelBuffer::kChannels));
   }
 
-  // Adds the field, if it is given, and a remedy to the errors of an image.
+  // Adds the field of an image, if it is given, and a remedy to errors.
   template <typename Write>
-  void guard(std::optional<size_t> field, Write write) {
+  void guard(std::optional<size_t> field, Write write, size_t item = 0) {
     try {
       write();
     } catch (Error& error) {
-      if (field && work_->program.names_fields) {
-        error.add({.field = work_->container->schema().fields[*field].name});
-      }
+      if (field) error.add({.field = image_name(work_->container->schema(), *field, item)});
       if (work_->on_error == OnError::kRaise) {
         error.add({.remedy = "Find all such images with 'fuelrail verify --decode', or skip them "
                              "with on_error=\"skip\""});
