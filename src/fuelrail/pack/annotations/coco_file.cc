@@ -155,7 +155,12 @@ std::vector<std::string> read_elements(const Source& source,
     }
   } catch (const json::parse_error& error) {
     const uint64_t at = error.byte > 0 ? error.byte - 1 : 0;
-    throw CorruptError("the file is not valid JSON", {.path = source.uri(), .offset = at});
+    // The library has one kind of error for both.
+    const bool text = std::string_view(error.what()).find("UTF-8") != std::string_view::npos;
+    throw CorruptError(text ? "the file is not UTF-8" : "the file is not valid JSON",
+                       {.path = source.uri(),
+                        .offset = at,
+                        .remedy = text ? "Save the file as UTF-8" : "Restore the file"});
   } catch (const json::exception&) {  // a number that no double holds
     throw CorruptError("the file is not valid JSON", {.path = source.uri()});
   } catch (Error& error) {

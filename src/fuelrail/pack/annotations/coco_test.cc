@@ -225,6 +225,8 @@ TEST_F(Coco, a_file_that_is_not_of_the_format_is_refused) {
                 "object with images, annotations and categories. Pass the file of"));
   EXPECT_THAT(refusal(R"([1])"), HasSubstr("the file is not a JSON object"));
   EXPECT_THAT(refusal(R"({"images": [)"), HasSubstr("offset 12: the file is not valid JSON"));
+  EXPECT_THAT(refusal("{\"images\": [{\"file_name\": \"caf\xe9.png\"}]}"),
+              HasSubstr("offset 31: the file is not UTF-8. Save the file as UTF-8."));
   EXPECT_THAT(refusal(R"({"images": {}})"), HasSubstr("`images` has the wrong type"));
   EXPECT_THAT(refusal(R"({"images": [3]})"), HasSubstr("`images[0]` has the wrong type"));
   EXPECT_THAT(refusal(R"({"images": [], "images": []})"), HasSubstr("`images` occurs twice"));

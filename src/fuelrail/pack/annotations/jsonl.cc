@@ -14,6 +14,7 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/utf8.h"
 #include "fuelrail/container/field_rules.h"
 #include "fuelrail/container/files/files_container.h"
 #include "fuelrail/container/files/image_list.h"
@@ -38,6 +39,9 @@ std::string shown(const Row& value) {
   if (text.size() > 60) text = text.substr(0, 57) + "...";
   return text;
 }
+
+constexpr const char* kSameMembers =
+    "Give every line the same members; write an empty list or an empty string for an absent value";
 
 // The members of a line as columns, in the line's order. Lifetime: that of the line.
 using JsonCells = std::vector<std::pair<std::string, const Row*>>;
@@ -65,7 +69,16 @@ void add_cells(const std::string& prefix, const Row& object, int depth, JsonCell
 JsonCells parse_jsonl(std::string_view line, Row& out) {
   try {
     out = Row::parse(line);
-  } catch (const nlohmann::json::exception&) {
+  } catch (const nlohmann::json::parse_error& error) {
+    if (const size_t valid = utf8_bytes(line); valid < line.size()) {
+      throw CorruptError("the line is not UTF-8",
+                         {.found = fmt::format("{:#04x} at byte {}",
+                                               static_cast<unsigned char>(line[valid]), valid),
+                          .remedy = "Save the table as UTF-8"});
+    }
+    throw CorruptError("the line is not valid JSON",
+                       {.found = fmt::format("an error at byte {}", error.byte)});
+  } catch (const nlohmann::json::exception&) {  // a number that no double holds
     throw CorruptError("the line is not valid JSON");
   }
   if (!out.is_object()) {
@@ -395,7 +408,8 @@ class JsonTable final : public SampleSource {
       }
       if (column == columns.end()) {
         if (!lines_.empty())
-          throw CorruptError(fmt::format("`{}` is not in the lines before", name));
+          throw CorruptError(fmt::format("`{}` is not in the lines before", name),
+                             {.remedy = kSameMembers});
         column = columns.insert(columns.end(), JsonColumn(name));
       }
       if (column->values() > lines_.size()) {
@@ -406,8 +420,7 @@ class JsonTable final : public SampleSource {
     for (const JsonColumn& column : columns) {
       if (column.values() > lines_.size()) continue;
       throw CorruptError(fmt::format("`{}` does not exist", column.name()),
-                         {.remedy = "Give every line the same members; write an empty list or an "
-                                    "empty string for an absent value"});
+                         {.remedy = kSameMembers});
     }
   }
 

@@ -103,11 +103,15 @@ TEST_F(Jsonl, text_that_looks_like_some_images_is_reported) {
 
 TEST_F(Jsonl, a_wrong_line_is_refused_with_its_number) {
   EXPECT_EQ(refusal(""), "the table has no lines");
-  EXPECT_EQ(refusal("{\"a\": 1}\n\n{\"a\": 1"), "line 3: the line is not valid JSON");
+  EXPECT_EQ(refusal("{\"a\": 1}\n\n{\"a\": 1"),
+            "line 3: the line is not valid JSON: found an error at byte 8");
+  EXPECT_EQ(refusal("{\"a\": \"x\"}\n{\"a\": \"caf\xe9\"}"),
+            "line 2: the line is not UTF-8: found 0xe9 at byte 10. Save the table as UTF-8.");
   EXPECT_THAT(refusal("[1]"), HasSubstr("line 1: the line is not a JSON object"));
   EXPECT_THAT(refusal("{\"a\": null}"), HasSubstr("line 1: `a` is null. Write an empty list"));
-  EXPECT_THAT(refusal("{\"a\": 1}\n{\"b\": 1}"),
-              HasSubstr("line 2: `b` is not in the lines before"));
+  EXPECT_THAT(
+      refusal("{\"a\": 1}\n{\"b\": 1}"),
+      HasSubstr("line 2: `b` is not in the lines before. Give every line the same members"));
   EXPECT_THAT(refusal("{\"a\": 1, \"b\": 2}\n{\"b\": 1}"), HasSubstr("line 2: `a` does not exist"));
   EXPECT_THAT(refusal("{\"a\": 1}\n{\"a\": \"x\"}"),
               HasSubstr("line 2: `a` has values of several types: expected numbers, found text"));
