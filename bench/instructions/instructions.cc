@@ -26,7 +26,7 @@
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/recordio/record_writer.h"
 #include "fuelrail/container/sample_record.h"
-#include "fuelrail/loader/image_worker.h"
+#include "fuelrail/loader/sample_worker.h"
 #include "fuelrail/sampler/epoch_sampler.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/storage/read_queue.h"
@@ -85,10 +85,10 @@ struct Epoch {
   explicit Epoch(const std::string& uri)
       : container(fuelrail::open_container(uri)),
         layout(
-            std::make_shared<fuelrail::BatchLayout>(image_work(container, job()).columns, kBatch)),
+            std::make_shared<fuelrail::BatchLayout>(sample_work(container, job()).columns, kBatch)),
         pool(layout->total_bytes(), 1),
         batch(layout, pool.take(), kBatch),
-        worker(image_work(container, job(), {.order = fuelrail::OrderOptions{.seed = kSeed}})
+        worker(sample_work(container, job(), {.order = fuelrail::OrderOptions{.seed = kSeed}})
                    .make_worker()),
         queue(fuelrail::make_read_queue({.threads = 0, .backend = fuelrail::ReadBackend::kPread})),
         sampler(

@@ -9,7 +9,7 @@
 
 #include "fuelrail/container/container.h"
 #include "fuelrail/engine/engine.h"
-#include "fuelrail/loader/image_worker.h"
+#include "fuelrail/loader/sample_worker.h"
 #include "fuelrail/sampler/epoch_sampler.h"
 
 namespace fuelrail {
@@ -39,7 +39,7 @@ inline std::unique_ptr<Engine> make_loader(const std::shared_ptr<const Container
   const EpochSamplerOptions order{
       .records = container->size(),
       .order = {.seed = 1, .shuffle = Shuffle::kFull, .batch_size = kBatch}};
-  const auto work = image_work(container, images);
+  const auto work = sample_work(container, images);
   return std::make_unique<Engine>(container, std::make_unique<EpochSampler>(order),
                                   std::make_shared<BatchLayout>(work.columns, kBatch),
                                   work.make_worker, EngineOptions{.read = read});

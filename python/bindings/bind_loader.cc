@@ -378,7 +378,7 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, const OptionVa
                  const Shuffle& shuffle, const WeightsHandle* weights, const std::string& fed,
                  uint32_t rank, uint32_t world_size, Transforms transforms,
                  ByPattern<Transforms> transforms_of, const Patterns& patterns,
-                 std::vector<std::string> fields) {
+                 std::vector<std::vector<std::string>> shared, std::vector<std::string> fields) {
   Choices choices = choices_of(values);
   auto& order = std::get<OrderOptions>(choices.loader.order);
   order.shuffle = shuffle;
@@ -389,6 +389,7 @@ void make_loader(LoaderHandle* self, const ContainerHandle& data, const OptionVa
   choices.images.dtype_of = by_pattern(patterns, "dtype", &ImageOptions::dtype);
   choices.images.layout_of = by_pattern(patterns, "layout", &ImageOptions::layout);
   choices.images.ragged_of = by_pattern(patterns, "ragged", &ImageOptions::ragged);
+  choices.images.shared = std::move(shared);
   choices.images.fields = std::move(fields);
   LoaderHandle::Position position;
   if (fed == "record") position = FedSampler::Position::kRecord;
@@ -442,7 +443,8 @@ void bind_loader(nb::module_& module) {
       .def("__init__", make_loader, nb::arg("data"), nb::arg("values"), nb::arg("shuffle"),
            nb::arg("weights").none(), nb::arg("fed"), nb::arg("rank"), nb::arg("world_size"),
            nb::arg("transforms"), nb::arg("transforms_of") = ByPattern<Transforms>{},
-           nb::arg("patterns") = nb::dict(), nb::arg("fields") = ImageOptions{}.fields)
+           nb::arg("patterns") = nb::dict(),
+           nb::arg("shared") = std::vector<std::vector<std::string>>{}, nb::arg("fields") = ImageOptions{}.fields)
       .def_static("stills", make_still_loader, nb::arg("data"), nb::arg("values"),
                   nb::arg("height"), nb::arg("width"), nb::arg("image_bounds"),
                   nb::arg("antialias"), nb::rv_policy::take_ownership,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from fuelrail.dataset import Field
 
-__all__ = ["ArrayFramework", "BatchContext", "Delivery", "Framework", "check_images"]
+__all__ = ["ArrayFramework", "BatchContext", "Delivery", "Framework", "check_images", "image_groups"]
 
 Element = TypeVar("Element")
 """The array type of a framework: `fuelrail.Array` or a tensor."""
@@ -230,6 +230,28 @@ def default_fields(schema: Iterable[Field]) -> list[str]:
     names = [field.name for field in schema]
     known = "data" in names or {"image", "label"} <= {*names}
     return ["image", "label"] if known else names
+
+
+def image_groups(shared: object) -> list[list[str]]:
+    """Checks the types of the option `shared`. Errors: ArgumentTypeError, InvalidArgumentError."""
+    if shared is None:
+        return []
+    if isinstance(shared, (str, bytes)) or not isinstance(shared, Sequence):
+        raise _not_groups("`shared`", shared)
+    groups = []
+    for place, group in enumerate(shared):
+        if isinstance(group, (str, bytes)) or not isinstance(group, Sequence):
+            raise _not_groups(f"`shared[{place}]`", group)
+        groups.append([text(f"`shared[{place}][{at}]`", name) for at, name in enumerate(group)])
+    return groups
+
+
+def _not_groups(name: str, found: object) -> ArgumentTypeError:
+    return ArgumentTypeError(
+        f"{name} has the wrong type",
+        expected='groups of names, as in [("left", "right")]',
+        found=typed(found),
+    )
 
 
 def check_images(wanted: Sequence[str], schema: Iterable[Field]) -> None:

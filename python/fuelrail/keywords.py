@@ -95,12 +95,22 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
             (batch,).
         any other name: the dataset's field of this name. Raw bytes are returned as a list of
             bytes objects, text as a list of strings, and a field that is a list as a list of lists.
+        mask: the numbers of a mask, without colours: (batch, height, width). The type is described
+            at `dtype`.
+        map: the values of a map, float32, in the order of dimensions that `layout` gives.
+        boxes: the boxes of the objects that are visible after the transforms. `boxes`, `min_size`,
+            `min_area` and `keep_empty` describe the format and which objects stay.
         image.size: the height and width of the image field `image` before the transforms. int64 of
             shape (batch, 2).
+        image.affine: the matrix that maps coordinates (x, y, 1) in the image before the transforms
+            to coordinates in the batch's image. float64 of shape (batch, 2, 3).
         cameras: all fields of a group, here those whose names begin with "cameras.".
         cameras.*.image: all fields that match a pattern. "*" stands for any characters.
         Default: ("image", "label"), or all fields of a dataset without these two. A dict renames
         the columns: {"x": "image", "y": "label"}.
+    shared: groups of image fields that draw the same random numbers, such as the two images of a
+        stereo camera: [("left", "right")]. A name may be a pattern: [("cameras.*.image",)]. Default:
+        None, each image field draws its own.
     as_dict: True returns each batch as a dict from column names to columns. False returns a tuple.
         If `fields` is a dict, each batch is always a dict. Default: False.
     flat: how batches of a dataset with groups of fields are returned. False returns nested dicts,
@@ -138,6 +148,20 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
     as_dict: bool
     flat: bool
     ragged: Literal["list", "pad", "packed"] | Mapping[str, Literal["list", "pad", "packed"]]
+    boxes: Literal[
+        "field",
+        "xyxy",
+        "xywh",
+        "cxcywh",
+        "xyxy-relative",
+        "xywh-relative",
+        "cxcywh-relative",
+    ]
+    min_size: float
+    min_area: float
+    keep_empty: bool
+    drop_points: bool
+    shared: Sequence[Sequence[str]] | None
     batch_transforms: Sequence[Callable[..., Any]] | None
     last_batch: Literal["short", "drop", "pad", "wrap"]
     rank: int | None

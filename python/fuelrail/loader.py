@@ -21,6 +21,7 @@ from fuelrail.delivery import (
     NativeColumn,
     check_images,
     default_fields,
+    image_groups,
 )
 from fuelrail.errors import (
     FuelrailWarning,
@@ -88,6 +89,7 @@ _OWN: LoaderKeywords = {
     "sampler": None,
     "batch_sampler": None,
     "transforms": None,
+    "shared": None,
     "fields": ("image", "label"),
     "as_dict": False,
     "flat": False,
@@ -193,6 +195,7 @@ class BaseLoader(Closing, Generic[Element]):
             transforms=transforms,
             transforms_of=transforms_of,
             patterns=patterns,
+            shared=image_groups(asked["shared"]),
             fields=self._delivery.native_fields,
         )
         self._delivery.expect(self._core.column_names())

@@ -19,6 +19,7 @@ void Error::add(const ErrorDetail& detail) {
   };
   fill(detail_.path, detail.path, !detail_.path.empty());
   fill(detail_.record, detail.record, detail_.record.has_value());
+  fill(detail_.field, detail.field, !detail_.field.empty());
   fill(detail_.offset, detail.offset, detail_.offset.has_value());
   fill(detail_.expected, detail.expected, !detail_.expected.empty());
   fill(detail_.found, detail.found, !detail_.found.empty());
@@ -33,7 +34,9 @@ void Error::compose() {
     place += part;
   };
   if (detail_.record) join(": ", fmt::format("record {}", *detail_.record));
-  if (detail_.offset) join(detail_.record ? ", " : ": ", fmt::format("offset {}", *detail_.offset));
+  const auto join_more = [&](const std::string& part) { join(detail_.record ? ", " : ": ", part); };
+  if (!detail_.field.empty()) join_more(fmt::format("field '{}'", detail_.field));
+  if (detail_.offset) join_more(fmt::format("offset {}", *detail_.offset));
   message_ = place.empty() ? failure_ : place + ": " + failure_;
   if (!detail_.expected.empty()) message_ += ": expected " + detail_.expected;
   if (!detail_.found.empty())

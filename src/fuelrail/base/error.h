@@ -22,6 +22,7 @@ namespace fuelrail {
 struct ErrorDetail {
   std::string path{};                // URI of the file, as the user gave it
   std::optional<uint64_t> record{};  // index of the record in its container
+  std::string field{};               // name of the sample's field
   std::optional<uint64_t> offset{};  // byte offset in the file
   std::string expected{};
   std::string found{};
@@ -39,7 +40,8 @@ class Error : public std::exception {
   const std::string& failure() const { return failure_; }
   const ErrorDetail& detail() const { return detail_; }
 
-  // One line: "<path>: record <i>, offset <n>: <failure>: expected <e>, found <f>. <remedy>."
+  // One line: "<path>: record <i>, field '<name>', offset <n>: <failure>: expected <e>, found <f>.
+  // <remedy>."
   const char* what() const noexcept override { return message_.c_str(); }
 
  private:

@@ -14,7 +14,7 @@
 #include "fuelrail/base/native_thread.h"
 #include "fuelrail/cli/opening.h"
 #include "fuelrail/decode/probe.h"
-#include "fuelrail/loader/image_worker.h"
+#include "fuelrail/loader/sample_worker.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -81,7 +81,7 @@ struct HeldRecord {
 class Decoding {
  public:
   Decoding(const std::shared_ptr<const Container>& container, const LoaderJob& job)
-      : Decoding(image_work(container, job.images, job.loading)) {}
+      : Decoding(sample_work(container, job.images, job.loading)) {}
   explicit Decoding(const LoaderWork& work)
       : layout_(std::make_shared<BatchLayout>(work.columns, kRowsPerThread)),
         pool_(layout_->total_bytes(), 1),

@@ -12,9 +12,15 @@ namespace fuelrail {
 namespace {
 
 constexpr std::string_view kSize = ".size";
+constexpr std::string_view kAffine = ".affine";
 
 bool has_size(const FieldSpec& field) {
   return field.kind == FieldKind::kImage && !field.has(kListField);
+}
+
+// Whether the field is an image with transforms of its own.
+bool draws(const FieldSpec& field) {
+  return !field.of && (field.role == Role::kNone || field.role == Role::kImage);
 }
 
 bool is_in_group(std::string_view name, std::string_view group) {
@@ -28,9 +34,12 @@ std::vector<std::string> columns_of(const Schema& schema, std::string_view item)
   std::vector<std::string> columns;
   for (const FieldSpec& field : schema.fields) {
     if (matches(item, field.name) || is_in_group(field.name, item)) columns.push_back(field.name);
-    if (!has_size(field) || !item.ends_with(kSize)) continue;
-    const std::string size = size_column(field.name);
-    if (matches(item, size)) columns.push_back(size);
+    if (!has_size(field)) continue;
+    for (const std::string_view suffix : {kSize, kAffine}) {
+      if (!item.ends_with(suffix) || (suffix == kAffine && !draws(field))) continue;
+      std::string column = field.name + std::string(suffix);
+      if (matches(item, column)) columns.push_back(std::move(column));
+    }
   }
   return columns;
 }
@@ -84,6 +93,7 @@ bool matches(std::string_view pattern, std::string_view name) {
 }
 
 std::string size_column(std::string_view image) { return std::string(image).append(kSize); }
+std::string affine_column(std::string_view image) { return std::string(image).append(kAffine); }
 
 std::vector<std::string> select_columns(const Schema& schema, std::span<const std::string> fields,
                                         std::span<const std::string> own) {

@@ -17,15 +17,18 @@ namespace fuelrail {
 
 bool matches(std::string_view pattern, std::string_view name);
 
-// The name of the column with the height and width of an image, "image.size".
+// The names of the columns with the height and width of an image, "image.size", and with the map
+// from its coordinates to those after the transforms, "image.affine".
 std::string size_column(std::string_view image);
+std::string affine_column(std::string_view image);
 
 // The names of the columns that `fields` selects, in the order of `fields`. An item is one of the
-// loader's own columns (`own`); a field; an image's size_column; a group, which selects its fields;
-// or a pattern, which selects the fields that match and, if it ends with ".size", the size_columns.
-// The fields of a group or pattern are in the schema's order. Errors: InvalidArgumentError for an
-// empty `fields`, for an item that selects nothing (the nearest name is suggested), for a column
-// that is selected twice, and for one that is both a field and one of the loader's own columns.
+// loader's own columns (`own`); a field; an image's size_column or affine_column; a group, which
+// selects its fields; or a pattern, which selects the fields that match and, if it ends with
+// ".size" or ".affine", these columns. The fields of a group or pattern are in the schema's order.
+// Errors: InvalidArgumentError for an empty `fields`, for an item that selects nothing (the nearest
+// name is suggested), for a column that is selected twice, and for one that is both a field and one
+// of the loader's own columns.
 std::vector<std::string> select_columns(const Schema& schema, std::span<const std::string> fields,
                                         std::span<const std::string> own);
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/loader/field_program.h"
+#include "fuelrail/loader/sample_program.h"
 #include "fuelrail/testing/refusal.h"
 
 namespace fuelrail {
@@ -103,7 +103,7 @@ TEST(FieldPatterns, options_by_pattern_apply_to_the_fields_that_match) {
   options.layout_of = {{"*.0.image", ImageLayout::kNhwc}};
   options.ragged_of = {{"*.1.boxes", Ragged::kPacked}};
   options.ragged = Ragged::kPad;
-  const std::vector<FieldProgram> programs = field_programs(two_cameras(), options);
+  const std::vector<ColumnProgram> programs = sample_program(two_cameras(), options).columns;
   ASSERT_EQ(programs.size(), 5u);
   EXPECT_THAT(programs[0].column.row_shape, ElementsAre(5, 6, 3));
   EXPECT_EQ(programs[0].column.dtype, DType::kUint8);
@@ -119,7 +119,7 @@ TEST(FieldPatterns, a_pattern_of_an_option_must_fit_a_field_and_no_other_pattern
   const auto refused = [](const auto& change) {
     ImageOptions options = with({"*"});
     change(options);
-    return refusal_of<InvalidArgumentError>([&] { field_programs(two_cameras(), options); });
+    return refusal_of<InvalidArgumentError>([&] { sample_program(two_cameras(), options); });
   };
   const Transforms flip{HorizontalFlip{}};
   EXPECT_THAT(refused([&](ImageOptions& o) {
@@ -160,7 +160,7 @@ TEST(FieldPatterns, a_pattern_of_an_option_must_fit_a_field_and_no_other_pattern
 TEST(FieldPatterns, one_word_packs_the_columns_that_can_be_packed) {
   ImageOptions options = with({"cameras.0"});
   options.ragged = Ragged::kPacked;
-  const std::vector<FieldProgram> programs = field_programs(two_cameras(), options);
+  const std::vector<ColumnProgram> programs = sample_program(two_cameras(), options).columns;
   EXPECT_EQ(programs[0].column.as, Ragged::kList);
   EXPECT_EQ(programs[1].column.as, Ragged::kPacked);
 }

@@ -12,7 +12,7 @@
 #include "fuelrail/base/guarded.h"
 #include "fuelrail/container/fingerprint.h"
 #include "fuelrail/container/whole_records.h"
-#include "fuelrail/loader/image_worker.h"
+#include "fuelrail/loader/sample_worker.h"
 #include "fuelrail/sampler/epoch_sampler.h"
 
 namespace fuelrail {
@@ -169,7 +169,7 @@ struct Loader::Impl {
 
 Loader::Loader(std::shared_ptr<const Container> container, LoaderOptions options,
                ImageOptions images)
-    : Loader(container, options, image_work(not_empty(container), images, options)) {}
+    : Loader(container, options, sample_work(not_empty(container), images, options)) {}
 Loader::Loader(std::shared_ptr<const Container> container, LoaderOptions options, LoaderWork work)
     : impl_(std::make_unique<Impl>(std::move(container), std::move(options), std::move(work))) {}
 Loader::~Loader() = default;

@@ -35,16 +35,21 @@ const OptionTable<LoaderOptions>& LoaderOptions::table() {
 const OptionTable<ImageOptions>& ImageOptions::table() {
   static const auto table =
       OptionTable<ImageOptions>()
-          .choice("dtype", &ImageOptions::dtype,
-                  {{"float32", DType::kFloat32},
-                   {"float16", DType::kFloat16},
-                   {"bfloat16", DType::kBfloat16},
-                   {"uint8", DType::kUint8},
-                   {"int64", DType::kInt64}},
-                  "element type of the images: \"float32\", \"float16\", \"bfloat16\" (only "
-                  "for DLPack and PyTorch; NumPy has no bfloat16) or \"uint8\". Without the "
-                  "transform Normalize, floats are in [0, 1]. \"int64\" is only for masks. A dict "
-                  "gives a type to each pattern of field names, as in `ragged`.")
+          .choice(
+              "dtype", &ImageOptions::dtype,
+              {{"float32", DType::kFloat32},
+               {"float16", DType::kFloat16},
+               {"bfloat16", DType::kBfloat16},
+               {"uint8", DType::kUint8},
+               {"uint16", DType::kUint16},
+               {"int32", DType::kInt32},
+               {"int64", DType::kInt64}},
+              "element type of the images: \"float32\", \"float16\", \"bfloat16\" (only "
+              "for DLPack and PyTorch; NumPy has no bfloat16) or \"uint8\". Without the "
+              "transform Normalize, floats are in [0, 1]. A dict gives a type to each pattern "
+              "of field names, as in `ragged`. Masks have the type of the first record's mask "
+              "(\"uint8\", \"uint16\" or \"int32\"), unless a dict names them; it may also name "
+              "\"int64\": {\"mask\": \"int64\"}. Maps are float32.")
           .choice("layout", &ImageOptions::layout,
                   {{"NCHW", ImageLayout::kNchw}, {"NHWC", ImageLayout::kNhwc}},
                   "order of the images' dimensions, \"NCHW\" or \"NHWC\". The channels are red, "
@@ -77,7 +82,33 @@ const OptionTable<ImageOptions>& ImageOptions::table() {
               "dimension than the first stays a list. A dict gives a form to each pattern of "
               "field names: {\"*.boxes\": \"packed\", \"*\": \"list\"}. In a pattern, \"*\" "
               "stands for any characters; the pattern \"*\" is for fields that no other pattern "
-              "matches.");
+              "matches.")
+          .choice("boxes", &ImageOptions::boxes,
+                  {{"field", std::nullopt},
+                   {"xyxy", BoxColumns{BoxFormat::kXyxy, false}},
+                   {"xywh", BoxColumns{BoxFormat::kXywh, false}},
+                   {"cxcywh", BoxColumns{BoxFormat::kCxcywh, false}},
+                   {"xyxy-relative", BoxColumns{BoxFormat::kXyxy, true}},
+                   {"xywh-relative", BoxColumns{BoxFormat::kXywh, true}},
+                   {"cxcywh-relative", BoxColumns{BoxFormat::kCxcywh, true}}},
+                  "the format of the columns of boxes. \"field\": the format of each field, in "
+                  "pixels. \"xyxy\", \"xywh\" or \"cxcywh\": this format, in pixels; with "
+                  "\"-relative\" as fractions of the width and height after the transforms.")
+          .number(
+              "min_size", [](auto& of) -> auto& { return of.keep.min_size; }, 0, 1e9,
+              "the least width and height, in pixels, that the visible part of an object's "
+              "box must have after the transforms. Other objects are removed from all fields "
+              "that have a row for each object.")
+          .number(
+              "min_area", [](auto& of) -> auto& { return of.keep.min_area; }, 0, 1,
+              "the least part of the area of an object's box that must be visible after the "
+              "transforms, from 0 to 1.")
+          .flag(
+              "keep_empty", [](auto& of) -> auto& { return of.keep.keep_empty; },
+              "whether objects that are not visible stay. Their boxes then have no area.")
+          .flag("drop_points", &ImageOptions::drop_points,
+                "whether an object that has points but no box is removed if none of its points is "
+                "visible.");
   return table;
 }
 

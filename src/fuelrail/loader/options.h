@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "fuelrail/base/box.h"
 #include "fuelrail/base/option.h"
 #include "fuelrail/batch/layout.h"
 #include "fuelrail/decode/probe.h"
@@ -17,6 +18,7 @@
 #include "fuelrail/engine/error_policy.h"
 #include "fuelrail/sampler/epoch_sampler.h"
 #include "fuelrail/sampler/shard.h"
+#include "fuelrail/transform/coordinates.h"
 #include "fuelrail/transform/normalize.h"
 #include "fuelrail/transform/transform.h"
 
@@ -56,13 +58,21 @@ enum class Orientation : uint8_t { kApply, kIgnore };
 template <typename Value>
 using ByPattern = std::vector<std::pair<std::string, Value>>;
 
+// How columns of boxes are written: in pixels, or relative to the size of the image after the
+// transforms.
+struct BoxColumns {
+  BoxFormat format = BoxFormat::kXyxy;
+  bool relative = false;
+  friend bool operator==(const BoxColumns&, const BoxColumns&) = default;
+};
+
 // How a loader turns a record into images and other columns. All of these options change results.
 struct ImageOptions {
   // Of the images that no pattern in `transforms_of` matches. Must be empty for a dataset without
   // images. A list of images in one field has one draw of random numbers for all items.
   Transforms transforms{};
   DType dtype = DType::kFloat32;            // of the images that no pattern in `dtype_of` matches
-  ImageLayout layout = ImageLayout::kNchw;  // likewise
+  ImageLayout layout = ImageLayout::kNchw;  // likewise; also of maps
   Orientation orientation = Orientation::kApply;
   // Decode a JPEG at 1/8, 1/4 or 1/2 of its size if the first resampling shrinks it at least that
   // much. This is faster, but the pixels differ from those of the full decode.
@@ -72,10 +82,19 @@ struct ImageOptions {
   // pattern in `ragged_of` matches. A column whose rows differ in other dimensions than the first
   // cannot be packed and stays a list.
   Ragged ragged = Ragged::kList;
+  // Default: the format of the field, in pixels.
+  std::optional<BoxColumns> boxes{};
+  // Which objects stay. Those that do not go from all fields with a row for each object.
+  KeepRule keep{};
+  // Whether objects without boxes go if none of their points is shown.
+  bool drop_points = false;
+  // Groups of images that draw the same random numbers: names, or patterns of names.
+  std::vector<std::vector<std::string>> shared{};
   // The columns: names of the loader's own fields (encoded: the encoded bytes of the field `image`;
   // id, index, position, valid, substituted) and of the dataset's fields, groups of these
-  // ("cameras"), patterns ("cameras.*.image"), and "image.size" for the height and width of an
-  // image field before the transforms.
+  // ("cameras"), patterns ("cameras.*.image"), "image.size" for the height and width of an image
+  // field before the transforms, and "image.affine" for the map from its coordinates to those after
+  // the transforms.
   std::vector<std::string> fields{"image", "label"};
 
   ByPattern<Transforms> transforms_of{};
@@ -83,7 +102,7 @@ struct ImageOptions {
   ByPattern<ImageLayout> layout_of{};
   ByPattern<Ragged> ragged_of{};
 
-  // All but `transforms`, `fields` and the values by pattern.
+  // All but `transforms`, `shared`, `fields` and the values by pattern.
   static const OptionTable<ImageOptions>& table();
 };
 

@@ -1,0 +1,60 @@
+// Decodes the masks, maps and partner images that move with a leader, and writes them into a batch.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+
+#include "fuelrail/base/encoded_image.h"
+#include "fuelrail/base/scratch.h"
+#include "fuelrail/container/sample.h"
+#include "fuelrail/loader/sample_motion.h"
+#include "fuelrail/loader/sample_program.h"
+#include "fuelrail/loader/upright_decoder.h"
+#include "fuelrail/transform/map_runner.h"
+#include "fuelrail/transform/mask_runner.h"
+#include "fuelrail/transform/pixel_buffer.h"
+#include "fuelrail/transform/plan_runner.h"
+
+namespace fuelrail {
+
+// The memory of a row for a result of this size and number of channels.
+using RowMemory = std::function<std::byte*(Size size, int64_t channels)>;
+
+// `info`: of the follower, as SampleMotion::look_at returns it. Errors of all functions: those of
+// decoding and of `follow`; UnsupportedError for a mask whose numbers do not fit its column's type,
+// and for a map with another number of channels than its column. Keeps its working memory between
+// calls. Threads: one at a time.
+class FollowerLoader {
+ public:
+  struct Image {
+    EncodedImage encoded;
+    ImageInfo info;
+    std::stop_token stop{};
+    uint32_t* tolerated = nullptr;  // the number of ignored oddities is added
+  };
+
+  void write(const PartnerPixels& program, const SampleMotion::Leader& leader, const Image& image,
+             const RowMemory& memory);
+  void write(const MaskValues& program, const SampleMotion::Leader& leader, const Image& image,
+             const RowMemory& memory);
+  void write(const MapValues& program, const SampleMotion::Leader& leader, const Image& image,
+             const RowMemory& memory);
+
+  // A map that is a tensor of shape (H, W) or (H, W, C).
+  void write(const MapValues& program, const SampleMotion::Leader& leader, ConstRawView tensor,
+             const RowMemory& memory);
+
+ private:
+  void run_map(const MapValues& program, ConstRawView values, Box box, const RowMemory& memory);
+
+  UprightDecoder decoder_;
+  Plan plan_;
+  PlanRunner pixels_;
+  MaskRunner masks_;
+  MapRunner maps_;
+  Scratch input_;   // a map's values as float32
+  Scratch output_;  // a mask before it is widened, a map before its channels are separated
+};
+
+}  // namespace fuelrail

@@ -1,0 +1,44 @@
+#include "fuelrail/loader/loss_warnings.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace fuelrail {
+namespace {
+
+// Reads the flag before writing it, because a write for each image would slow down all threads.
+bool is_first(std::atomic<bool>& told) {
+  return !told.load(std::memory_order_relaxed) && !told.exchange(true, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+LossWarnings::LossWarnings(const Container& container, Warn warn)
+    : container_(container), warn_(std::move(warn)) {}
+
+void LossWarnings::look_closer(const ImageInfo& info, uint64_t record) {
+  if (info.bits > 8 && is_first(told_of_bits_)) {
+    warn(record,
+         fmt::format("the image has {} bits per channel, of which only the upper 8 are kept. "
+                     "For a different conversion, convert the image before packing it; to keep all "
+                     "bits",
+                     info.bits));
+  }
+  if (info.alpha && is_first(told_of_alpha_)) {
+    warn(record,
+         "the image may have an alpha channel, which is dropped without blending. To blend the "
+         "image with a background, do so before packing it; to keep the alpha channel");
+  }
+}
+
+void LossWarnings::warn(uint64_t record, const std::string& loss) {
+  if (!warn_) return;
+  const Place place = container_.place(record);
+  warn_(
+      fmt::format("{}: record {}, offset {}: {}, load the field 'encoded' and decode it "
+                  "yourself. This warning appears only once.",
+                  place.path, place.record, place.offset, loss));
+}
+
+}  // namespace fuelrail

@@ -1,0 +1,160 @@
+#include "fuelrail/loader/sample_motion.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "fuelrail/base/error.h"
+#include "fuelrail/base/philox.h"
+
+namespace fuelrail {
+
+template <typename Number>
+std::span<const Number> AlignedNumbers<Number>::of(Bytes bytes) {
+  const size_t count = bytes.size() / sizeof(Number);
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(Number) == 0) {
+    return {reinterpret_cast<const Number*>(bytes.data()), count};
+  }
+  copy_.resize(count);
+  std::memcpy(copy_.data(), bytes.data(), count * sizeof(Number));
+  return copy_;
+}
+template class AlignedNumbers<float>;
+template class AlignedNumbers<double>;
+
+SampleMotion::SampleMotion(const SampleProgram& program, uint64_t seed, LossWarnings& losses)
+    : program_(program),
+      seed_(seed),
+      losses_(losses),
+      leaders_(program.leaders.size()),
+      boxes_(program.boxes.size()),
+      objects_(program.objects.size()) {}
+
+void SampleMotion::begin(const Sample& sample, const Entry& entry) {
+  sample_ = &sample;
+  entry_ = entry;
+  for (LeaderState& state : leaders_) state.ready = false;
+  for (BoxesState& state : boxes_) state.read = state.moved = false;
+  for (ObjectsState& state : objects_) state.ready = false;
+}
+
+SampleMotion::Leader& SampleMotion::leader(size_t leader) {
+  LeaderState& state = leaders_[leader];
+  if (state.ready) return state;
+  const LeaderProgram& program = program_.leaders[leader];
+  prepare(state, program, sample_->fields[program.field]);
+  state.ready = true;
+  return state;
+}
+
+SampleMotion::Leader& SampleMotion::leader(size_t leader, const EncodedImage& item) {
+  prepare(leaders_[leader], program_.leaders[leader], item);
+  return leaders_[leader];
+}
+
+ImageInfo SampleMotion::look_at(size_t leader, const EncodedImage& image) {
+  const LeaderProgram& program = program_.leaders[leader];
+  ImageInfo info = probe(image, program.max_pixels);
+  if (program.orientation == Orientation::kIgnore) info.orientation = 1;
+  return info;
+}
+
+void SampleMotion::prepare(LeaderState& state, const LeaderProgram& program,
+                           const EncodedImage& image) {
+  try {
+    state.info = probe(image, program.max_pixels);
+  } catch (Error& error) {
+    if (program_.names_fields) error.add({.field = program.name});
+    throw;
+  }
+  losses_.look_at(state.info, entry_.record);
+  if (program.orientation == Orientation::kIgnore) state.info.orientation = 1;
+  const Size size = state.info.oriented();
+  PlanInputs inputs{.image = size,
+                    .random = Philox(seed_, entry_.epoch, entry_.position),
+                    .leader = program.draws};
+  if (!program.boxes.empty()) {
+    needed_boxes_.clear();
+    for (const size_t boxes : program.boxes) {
+      read(boxes, size);
+      const std::vector<Corners>& added = boxes_[boxes].boxes;
+      boxes_[boxes].first = needed_boxes_.size();
+      needed_boxes_.insert(needed_boxes_.end(), added.begin(), added.end());
+    }
+    inputs.boxes = needed_boxes_;
+  }
+  resolve(program.transforms, inputs, state.plan);
+  if (program.moves) state.motion.follow(state.plan, size);
+}
+
+void SampleMotion::read(size_t boxes, Size image) {
+  BoxesState& state = boxes_[boxes];
+  if (state.read) return;
+  const BoxesProgram& program = program_.boxes[boxes];
+  const FieldValue& value = sample_->fields[program.field];
+  const std::string_view name = program.name;
+  state.boxes.clear();
+  if (program.dtype == DType::kFloat32) {
+    read_boxes(floats_.of(value.bytes), program.format, program.form, image, name, state.boxes);
+  } else {
+    read_boxes(doubles_.of(value.bytes), program.format, program.form, image, name, state.boxes);
+  }
+  state.read = true;
+}
+
+SampleMotion::BoxesState& SampleMotion::moved(size_t boxes) {
+  BoxesState& state = boxes_[boxes];
+  if (state.moved) return state;
+  const Leader& moving = leader(program_.boxes[boxes].leader);
+  read(boxes, moving.motion.image());
+  std::span<const uint8_t> removed = moving.plan.removed;
+  if (!removed.empty()) removed = removed.subspan(state.first, state.boxes.size());
+  move_boxes(moving.motion, program_.keep, removed, state.boxes, state.kept);
+  state.moved = true;
+  return state;
+}
+
+std::span<const Corners> SampleMotion::boxes(size_t boxes) { return moved(boxes).boxes; }
+
+std::span<const uint8_t> SampleMotion::kept(size_t objects) {
+  ObjectsState& state = objects_[objects];
+  if (state.ready) return state.kept;
+  const ObjectsProgram& program = program_.objects[objects];
+  state.kept.clear();
+  for (const size_t boxes : program.boxes) {
+    const std::vector<uint8_t>& kept = moved(boxes).kept;
+    state.kept.resize(kept.size());
+    for (size_t i = 0; i < kept.size(); ++i) state.kept[i] |= kept[i];
+  }
+  for (const PointsProgram& points : program.points) keep_shown(points, state.kept);
+  state.ready = true;
+  return state.kept;
+}
+
+void SampleMotion::keep_shown(const PointsProgram& program, std::vector<uint8_t>& kept) {
+  const FieldValue& value = sample_->fields[program.field];
+  const auto objects = static_cast<size_t>(value.shape[0]);
+  shown_.clear();
+  if (program.dtype == DType::kFloat32) {
+    std::vector<float> moved(value.bytes.size() / sizeof(float));
+    points(program, floats_.of(value.bytes), std::span(moved));
+  } else {
+    std::vector<double> moved(value.bytes.size() / sizeof(double));
+    points(program, doubles_.of(value.bytes), std::span(moved));
+  }
+  std::vector<uint8_t> seen(objects, 1);
+  drop_unseen(shown_, seen);
+  kept.resize(objects);
+  for (size_t i = 0; i < objects; ++i) kept[i] |= seen[i];
+}
+
+template <typename Number>
+void SampleMotion::points(const PointsProgram& program, std::span<const Number> points,
+                          std::span<Number> to) {
+  const Leader& moving = leader(program.leader);
+  move_points(moving.motion, program.form, program.numbers, points, to, shown_);
+}
+template void SampleMotion::points(const PointsProgram&, std::span<const float>, std::span<float>);
+template void SampleMotion::points(const PointsProgram&, std::span<const double>,
+                                   std::span<double>);
+
+}  // namespace fuelrail
