@@ -28,6 +28,7 @@ have environments of their own (.cache/peers/). Results go to bench/results/samp
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import itertools
 import os
 import pathlib
@@ -272,7 +273,7 @@ def main() -> int:
     chosen = options.only or [*JOBS, "packing"]
     results = begun("./run bench samples", options, "records", "threads")
     (about,) = (ROOT / ".venv" / "torchvision").glob("torchvision-*.dist-info")
-    results["machine"]["torchvision"] = about.name.split("-")[1]
+    results["machine"]["torchvision"] = importlib.metadata.Distribution.at(about).version
     results["loading"] = {
         job: loading(job, records_of(job, options), options) for job in JOBS if job in chosen
     }
