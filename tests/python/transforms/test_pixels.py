@@ -207,9 +207,7 @@ def test_rotation_is_torchvisions(
     for i, image in enumerate(images):
         angle = between(-60, 60, numbers(i)(0))
 
-        def rotate(
-            x: torch.Tensor, fill: list[float] | None, angle: float = angle
-        ) -> torch.Tensor:
+        def rotate(x: torch.Tensor, fill: list[float] | None, angle: float = angle) -> torch.Tensor:
             return F.rotate(x, angle, FILTERS[interpolation], center=middle, fill=fill)
 
         check_warp(made[i], image, rotate, interpolation, mode)
