@@ -17,14 +17,11 @@ import fuelrail as fr
 from fuelrail import transforms as T
 from fuelrail.drawn import Drawn
 from reference import Random, random_iou_crop
+from torchvision_moves import EXACT, NEAREST, Move, between_pixels
 from torchvision_v2 import functional as F
 from torchvision_v2 import tv_tensors, v2
 
 SEED = 11
-EXACT = v2.InterpolationMode.NEAREST_EXACT
-NEAREST = v2.InterpolationMode.NEAREST
-Move = Callable[[Any], Any]
-"""Applies one of torchvision's functions to boxes, or to a mask."""
 
 
 class Objects:
@@ -64,12 +61,12 @@ def check_boxes(drawn: Drawn, objects: Objects, move: Move) -> None:
         assert np.abs(moved[kept] - same.numpy()[kept]).max(initial=0) < 1e-4
 
 
-def check_mask(drawn: Drawn, objects: Objects, move: Move, share: float = 0.0) -> None:
-    """share: of the pixels that may differ, because their place is between two pixels."""
+def check_mask(drawn: Drawn, objects: Objects, move: Move) -> None:
     mask = tv_tensors.Mask(torch.from_numpy(objects.mask)[None])
     moved = drawn.move_mask(objects.mask, fill=0)
     assert moved.shape == drawn.size
-    assert (move(mask)[0].numpy() != moved).mean() <= share
+    differs = move(mask)[0].numpy() != moved
+    assert not (differs & ~between_pixels(drawn)).any()
 
 
 def box_of(step: Any) -> tuple[int, int, int, int]:
@@ -154,7 +151,7 @@ def test_rotated_boxes_and_masks_are_torchvisions() -> None:
             return F.rotate(x, angle, NEAREST, center=center)
 
         check_visible(drawn, objects, rotate)
-        check_mask(drawn, objects, rotate, share=0.002)
+        check_mask(drawn, objects, rotate)
 
 
 def test_affine_boxes_and_masks_are_torchvisions() -> None:
@@ -181,7 +178,7 @@ def test_affine_boxes_and_masks_are_torchvisions() -> None:
             return F.affine(x, angle, shift, scale, shear, NEAREST)
 
         check_visible(drawn, objects, move)
-        check_mask(drawn, objects, move, share=0.002)
+        check_mask(drawn, objects, move)
 
 
 def check_visible(drawn: Drawn, objects: Objects, move: Move) -> None:
