@@ -2,14 +2,14 @@
 
 How far may the pixels be from the coordinates? A step that takes the nearest pixel, or that shrinks
 the picture without antialiasing, rounds: it moves an edge by up to half a pixel, because it decides
-for whole pixels. Other steps do not move the place where a straight edge has half of its colour,
-but the next one that rounds, or the judge, then decides for whole pixels. Later steps enlarge what
-an earlier one rounded. So with the steps k = 1 to n that resample, and s(k), the largest factor by
-which the steps after k enlarge a side:
+for whole pixels. The blends of other steps show where an edge is. Only where the next step that
+rounds, or the judge, decides for whole pixels, it may be half a pixel away: half of the coarsest
+pixel of the steps in between. Later steps enlarge what an earlier one did. So with the steps k that
+resample, and s(k), the largest factor by which the steps after k enlarge a side:
 
     an edge in the mask      sum of s(k) / 2 over all k
-    an edge in the picture   sum of s(k) / 2 over the k that round, that come before one that
-                             rounds, or that are the last one
+    an edge in the picture   sum of s(k) / 2 over the k that round, and the largest s(k) / 2 of each
+                             run of others
 
 An edge in the mask and in the picture therefore differ by at most the sum of both: 1 pixel if one
 step resamples.
@@ -104,16 +104,18 @@ class Judge:
 
     def _roundings(self) -> tuple[float, float]:
         """How many pixels an edge in the mask, and one in the picture, may be away."""
-        mask = picture = 0.0
-        later, decided = np.eye(2), True
+        mask = picture = run = 0.0
+        later = np.eye(2)
         for step in reversed(self.steps):
-            if not step.copies:
-                half = np.abs(later).sum(1).max() / 2
-                mask += half
-                picture += half * (step.rounds or decided)
-                decided = step.rounds
+            half = 0 if step.copies else np.abs(later).sum(1).max() / 2
+            mask += half
+            if step.rounds and not step.copies:
+                picture += run + half
+                run = 0.0
+            else:
+                run = max(run, half)
             later = later @ step.affine[:, :2]
-        return mask, picture
+        return mask, picture + run
 
     @property
     def allowed(self) -> float:
@@ -159,9 +161,7 @@ class Judge:
         numbers = (made["picture"] >= SEEN).astype(np.uint8) @ np.arange(1, 4, dtype=np.uint8)
         expected = np.where(inside, numbers, FILL)
         reach = self.mask_rounding + self.rounding
-        # There may be a border just beyond the output.
-        ends = self.turns or reach > 1
-        assert not differences(made["mask"], expected, math.ceil(reach), ends=ends)
+        assert not differences(made["mask"], expected, math.ceil(reach))
 
     def _judge_boxes(self, made: dict[str, np.ndarray]) -> int:
         judged = 0
@@ -247,17 +247,14 @@ def pixels_near(seen: np.ndarray, point: list[float], reach: int) -> list[int]:
     ]
 
 
-def differences(made: np.ndarray, expected: np.ndarray, reach: int, ends: bool) -> int:
-    """The number of pixels that differ although all pixels at most `reach` away are equal.
-
-    ends: whether the edges of the output count as borders.
+def differences(made: np.ndarray, expected: np.ndarray, reach: int) -> int:
+    """The number of pixels that differ although all pixels at most `reach` away are equal. There
+    may be a border just beyond the edges.
     """
     rows, columns = np.nonzero(made != expected)
     if len(rows) == 0:
         return 0
     sides = 2 * reach + 1
-    around = np.pad(made.astype(int), reach, mode="edge")
-    if ends:
-        around = np.pad(made.astype(int), reach, constant_values=-1)
+    around = np.pad(made.astype(int), reach, constant_values=-1)
     windows = np.lib.stride_tricks.sliding_window_view(around, (sides, sides))[rows, columns]
     return int((windows == windows[:, :1, :1]).all((1, 2)).sum())
