@@ -161,7 +161,7 @@ class Judge:
         numbers = (made["picture"] >= SEEN).astype(np.uint8) @ np.arange(1, 4, dtype=np.uint8)
         expected = np.where(inside, numbers, FILL)
         reach = self.mask_rounding + self.rounding
-        assert not differences(made["mask"], expected, math.ceil(reach))
+        assert not differences(made["mask"], expected, math.ceil(reach - 1e-6))
 
     def _judge_boxes(self, made: dict[str, np.ndarray]) -> int:
         judged = 0
@@ -174,6 +174,7 @@ class Judge:
                 small = found is None or (found[2:] - found[:2]).min() <= LEAST + 2 * self.allowed
                 assert small or self.removed[i], (i, found)
                 continue
+            assert not self.removed[i], i
             box = made["boxes"][rows[0]]
             corners = np.array([[x, y] for x in (left, right) for y in (top, bottom)])
             if self.turns and not self._is_whole(corners):
