@@ -249,13 +249,16 @@ def pixels_near(seen: np.ndarray, point: list[float], reach: int) -> list[int]:
 
 
 def differences(made: np.ndarray, expected: np.ndarray, reach: int) -> int:
-    """The number of pixels that differ although all pixels at most `reach` away are equal. There
-    may be a border just beyond the edges.
+    """The number of pixels that differ, and are farther than `reach` from all borders: those in
+    both masks, and the edges, because there may be a border just beyond them.
     """
     rows, columns = np.nonzero(made != expected)
     if len(rows) == 0:
         return 0
-    sides = 2 * reach + 1
-    around = np.pad(made.astype(int), reach, constant_values=-1)
-    windows = np.lib.stride_tricks.sliding_window_view(around, (sides, sides))[rows, columns]
-    return int((windows == windows[:, :1, :1]).all((1, 2)).sum())
+    inner = np.ones(len(rows), bool)
+    sides = (2 * reach + 1, 2 * reach + 1)
+    for mask in (made, expected):
+        around = np.pad(mask.astype(int), reach, constant_values=-1)
+        windows = np.lib.stride_tricks.sliding_window_view(around, sides)[rows, columns]
+        inner &= (windows == windows[:, :1, :1]).all((1, 2))
+    return int(inner.sum())
