@@ -248,17 +248,26 @@ def pixels_near(seen: np.ndarray, point: list[float], reach: int) -> list[int]:
     ]
 
 
+def windows(mask: np.ndarray, side: int, beyond: int) -> np.ndarray:
+    """The pixels around each pixel: (height, width, side, side)."""
+    around = np.pad(mask.astype(int), side // 2, constant_values=beyond)
+    return np.lib.stride_tricks.sliding_window_view(around, (side, side))
+
+
+def even(windows: np.ndarray) -> np.ndarray:
+    result: np.ndarray = (windows == windows[..., :1, :1]).all((-2, -1))
+    return result
+
+
 def differences(made: np.ndarray, expected: np.ndarray, reach: int) -> int:
-    """The number of pixels that differ, and are farther than `reach` from all borders: those in
-    both masks, and the edges, because there may be a border just beyond them.
+    """The number of pixels that differ, where all pixels of `made` at most `reach` away are equal,
+    and `expected` has a square of at least 3 pixels a side. There may be a border just beyond the
+    edges.
     """
-    rows, columns = np.nonzero(made != expected)
-    if len(rows) == 0:
+    places = np.nonzero(made != expected)
+    inner = even(windows(made, 2 * reach + 1, beyond=-1)[places])
+    if not inner.any():
         return 0
-    inner = np.ones(len(rows), bool)
-    sides = (2 * reach + 1, 2 * reach + 1)
-    for mask in (made, expected):
-        around = np.pad(mask.astype(int), reach, constant_values=-1)
-        windows = np.lib.stride_tricks.sliding_window_view(around, sides)[rows, columns]
-        inner &= (windows == windows[:, :1, :1]).all((1, 2))
-    return int(inner.sum())
+    squares = even(windows(expected, LEAST, beyond=-1))
+    thick = windows(squares, LEAST, beyond=0)[places].any((1, 2))
+    return int((inner & thick).sum())
