@@ -161,7 +161,6 @@ def show_batch(path: pathlib.Path, picture: pathlib.Path, columns: int = 8, zoom
         shuffle=True,
         seed=7,
         transforms=AUGMENT,
-        fields=["*"],
         as_dict=True,
         dtype="uint8",
         layout="NHWC",
