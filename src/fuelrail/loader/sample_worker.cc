@@ -130,11 +130,13 @@ class SampleWorker final : public Worker {
   }
 
   void write(Task& task, const ImageSize& source, size_t column) {
-    ImageInfo info = probe(sample_.fields[source.field], source.max_pixels);
-    if (source.orientation == Orientation::kIgnore) info.orientation = 1;
-    const Size size = info.oriented();
-    const int64_t values[] = {size.height, size.width};
-    std::memcpy(task.batch->row(column, task.row), values, sizeof values);
+    guard(source.field, [&] {
+      ImageInfo info = probe(sample_.fields[source.field], source.max_pixels);
+      if (source.orientation == Orientation::kIgnore) info.orientation = 1;
+      const Size size = info.oriented();
+      const int64_t values[] = {size.height, size.width};
+      std::memcpy(task.batch->row(column, task.row), values, sizeof values);
+    });
   }
 
   // --- Images, and what moves with them ---
@@ -240,15 +242,14 @@ class SampleWorker final : public Worker {
       if (spec.kind == FieldKind::kImage) {
         return followers_.write(program, leader, follower(task, program), memory);
       }
-      followers_.write(program, leader, map_tensor(spec), memory);
+      followers_.write(program, leader, map_tensor(spec, sample_.fields[program.field]), memory);
     });
   }
 
-  ConstRawView map_tensor(const FieldSpec& spec) {
-    const FieldValue& value = sample_.fields[work_->container->schema().index_of(spec.name)];
+  static ConstRawView map_tensor(const FieldSpec& spec, const FieldValue& value) {
     const std::vector<int64_t>& shape = value.shape.empty() ? spec.shape : value.shape;
-    ConstRawView view{value.bytes.data(), shape[0], shape[1], shape.size() == 3 ? shape[2] : 1,
-                      spec.dtype,         0};
+    const int64_t channels = shape.size() == 3 ? shape[2] : 1;
+    ConstRawView view{value.bytes.data(), shape[0], shape[1], channels, spec.dtype, 0};
     view.row_stride_bytes = view.row_bytes();
     return view;
   }
