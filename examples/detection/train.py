@@ -3,7 +3,7 @@
 python examples/detection/train.py
 
 A sample is a scene: a list of two cameras, each with its image, matrix, boxes, labels and places in space. The loader moves
-boxes and matrices with the image, and leaves out the rows of objects that a crop removes. The detector is trained on the
+boxes and matrices with the image, and drops the rows of the objects that a crop removes. The detector is trained on the
 images of both cameras. pycocotools compares its boxes, mapped back to the packed images, with the packed boxes.
 """
 
@@ -55,7 +55,7 @@ def training_batches(path: pathlib.Path) -> fr.torch.DataLoader:
         fields=["*.image", "*.boxes", "*.labels"],
         transforms=[*AUGMENT, NORMALIZE],
         boxes="cxcywh",
-        min_area=0.3,  # an object of which a crop shows less is left out
+        min_area=0.3,  # an object of which a crop shows less is removed
         ragged="packed",
         last_batch="drop",
     )
