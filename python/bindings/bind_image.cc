@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -108,18 +110,41 @@ Array decode_values(const Any& encoded, bool rgb, bool upright, int64_t max_pixe
                    max_pixels);
 }
 
-Array decode_record(const Record& record, const std::string& field, bool upright,
-                    int64_t max_pixels) {
+// `item`: given for a list, and only then.
+EncodedImage image_in(const FieldSpec& field, const FieldValue& value,
+                      std::optional<uint64_t> item) {
+  if (!field.has(kListField)) {
+    if (!item) return value;
+    throw InvalidArgumentError(fmt::format("the field '{}' is one image, not a list", field.name),
+                               {.remedy = "Omit `item`"});
+  }
+  if (!item) {
+    throw InvalidArgumentError(fmt::format("the field '{}' is a list of images", field.name),
+                               {.remedy = "Pass the number of one of them as `item`"});
+  }
+  if (*item < value.items.size()) return value.items[*item];
+  throw OutOfRangeError(fmt::format("the list '{}' has no such item", field.name),
+                        {.expected = fmt::format("`item` below {}", value.items.size()),
+                         .found = fmt::format("{}", *item)});
+}
+
+Array decode_record(const Record& record, const std::string& name, std::optional<uint64_t> item,
+                    bool upright, int64_t max_pixels) {
   const GilReleased released;
   const Schema& schema = record.container->schema();
-  const size_t index = schema.index_of(field);
-  if (schema.fields[index].kind != FieldKind::kImage) {
+  const size_t index = schema.index_of(name);
+  const FieldSpec& field = schema.fields[index];
+  if (field.kind != FieldKind::kImage) {
     throw InvalidArgumentError("the field is not an encoded image",
-                               {.found = "field '" + field + "'"});
+                               {.found = "field '" + name + "'"});
   }
-  const ErrorDetail place = record.place.detail();
+  const EncodedImage image = image_in(field, record.sample.fields[index], item);
+  ErrorDetail place = record.place.detail();
+  place.field = image_name(schema, index, item.value_or(0));
   try {
-    return pixels_of(record.sample.fields[index], 3, upright, false, max_pixels);
+    if (!field.has_values()) return pixels_of(image, 3, upright, false, max_pixels);
+    return values_of(image, field.has(kRgbMask) ? ValueEncoding::kRgb : ValueEncoding::kStored,
+                     upright, max_pixels);
   } catch (Error& error) {
     error.add(place);
     throw;
@@ -172,9 +197,11 @@ nb::bytes encode_image(const Any& pixels, int64_t height, int64_t width, int64_t
 
 void bind_image(nb::module_& module) {
   module.attr("DEFAULT_MAX_PIXELS") = kDefaultMaxPixels;
-  module.def("decode", decode_record, nb::arg("record"), nb::arg("field"), nb::arg("upright"),
-             nb::arg("max_pixels"),
-             "Decodes an image field of a record to uint8 RGB pixels of shape (height, width, 3).");
+  module.def(
+      "decode", decode_record, nb::arg("record"), nb::arg("field"), nb::arg("item").none(),
+      nb::arg("upright"), nb::arg("max_pixels"),
+      "Decodes an image field of a record to uint8 RGB pixels of shape (height, width, 3), or "
+      "a mask or map to its values. `item`: of a list.");
   module.def("decode_image", decode_image, nb::arg("encoded"), nb::arg("channels"),
              nb::arg("upright"), nb::arg("bgr"), nb::arg("max_pixels"),
              "Decodes an image to uint8 pixels of shape (height, width, channels).");

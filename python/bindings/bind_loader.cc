@@ -444,7 +444,8 @@ void bind_loader(nb::module_& module) {
            nb::arg("weights").none(), nb::arg("fed"), nb::arg("rank"), nb::arg("world_size"),
            nb::arg("transforms"), nb::arg("transforms_of") = ByPattern<Transforms>{},
            nb::arg("patterns") = nb::dict(),
-           nb::arg("shared") = std::vector<std::vector<std::string>>{}, nb::arg("fields") = ImageOptions{}.fields)
+           nb::arg("shared") = std::vector<std::vector<std::string>>{},
+           nb::arg("fields") = ImageOptions{}.fields)
       .def_static("stills", make_still_loader, nb::arg("data"), nb::arg("values"),
                   nb::arg("height"), nb::arg("width"), nb::arg("image_bounds"),
                   nb::arg("antialias"), nb::rv_policy::take_ownership,

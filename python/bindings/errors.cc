@@ -54,6 +54,7 @@ void set_error(const char* class_name, const Error& error) {
     nb::dict parts;
     parts["path"] = text_or_none(detail.path);
     parts["record"] = number_or_none(detail.record);
+    parts["field"] = text_or_none(detail.field);
     parts["offset"] = number_or_none(detail.offset);
     parts["expected"] = text_or_none(detail.expected);
     parts["found"] = text_or_none(detail.found);
@@ -104,12 +105,13 @@ using Text = nb::typed<nb::handle, nb::str>;  // or None
 // Composes an error's text, for both languages. Paths have surrogates; the text, which is meant for
 // printing, has replacement marks instead. If only `failure` is given, it may be the whole text of
 // another error with the traceback of its process (torch's DataLoader), so its lines are kept.
-nb::str compose(nb::str failure, Text path, std::optional<uint64_t> record,
+nb::str compose(nb::str failure, Text path, std::optional<uint64_t> record, Text field,
                 std::optional<uint64_t> offset, Text expected, Text found, Text remedy) {
-  const bool alone = path.is_none() && !record && !offset && expected.is_none() &&
-                     found.is_none() && remedy.is_none();
+  const bool alone = path.is_none() && !record && field.is_none() && !offset &&
+                     expected.is_none() && found.is_none() && remedy.is_none();
   const Error error(message_text(failure, alone), {.path = message_text(path),
                                                    .record = record,
+                                                   .field = message_text(field),
                                                    .offset = offset,
                                                    .expected = message_text(expected),
                                                    .found = message_text(found),
@@ -122,8 +124,8 @@ nb::str compose(nb::str failure, Text path, std::optional<uint64_t> record,
 void bind_errors(nb::module_& module) {
   nb::register_exception_translator(translate);
   module.def("compose_error", compose, nb::arg("failure"), nb::arg("path").none(),
-             nb::arg("record").none(), nb::arg("offset").none(), nb::arg("expected").none(),
-             nb::arg("found").none(), nb::arg("remedy").none());
+             nb::arg("record").none(), nb::arg("field").none(), nb::arg("offset").none(),
+             nb::arg("expected").none(), nb::arg("found").none(), nb::arg("remedy").none());
 }
 
 }  // namespace fuelrail::python

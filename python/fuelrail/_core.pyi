@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 def version() -> str:
     """Returns the version of fuelrail."""
 
-def compose_error(failure: str, path: str | None, record: int | None, offset: int | None, expected: str | None, found: str | None, remedy: str | None) -> str: ...
+def compose_error(failure: str, path: str | None, record: int | None, field: str | None, offset: int | None, expected: str | None, found: str | None, remedy: str | None) -> str: ...
 
 def suggest(given: str, known: Sequence[str]) -> str:
     """
@@ -180,9 +180,9 @@ def cv_hls_to_rgb(pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None
 
 DEFAULT_MAX_PIXELS: int = 178956970
 
-def decode(record: Record, field: str, upright: bool, max_pixels: int) -> Array:
+def decode(record: Record, field: str, item: int | None, upright: bool, max_pixels: int) -> Array:
     """
-    Decodes an image field of a record to uint8 RGB pixels of shape (height, width, 3).
+    Decodes an image field of a record to uint8 RGB pixels of shape (height, width, 3), or a mask or map to its values. `item`: of a list.
     """
 
 def decode_image(encoded: Any, channels: int, upright: bool, bgr: bool, max_pixels: int) -> Array:
@@ -451,7 +451,7 @@ class Stats:
         """Returns a table with a line for each stage and a line of totals."""
 
 class Loader:
-    def __init__(self, data: Container, values: dict[str, Any], shuffle: Shuffle, weights: Weights | None, fed: str, rank: int, world_size: int, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize], transforms_of: Sequence[tuple[str, Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize]]] = [], patterns: dict[str, list[tuple[str, str]]] = {}, fields: Sequence[str] = ['image', 'label']) -> None: ...
+    def __init__(self, data: Container, values: dict[str, Any], shuffle: Shuffle, weights: Weights | None, fed: str, rank: int, world_size: int, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize | RandomShortestSize | ScaleJitter | RandomZoomOut | RandomIoUCrop], transforms_of: Sequence[tuple[str, Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize | RandomShortestSize | ScaleJitter | RandomZoomOut | RandomIoUCrop]]] = [], patterns: dict[str, list[tuple[str, str]]] = {}, shared: Sequence[Sequence[str]] = [], fields: Sequence[str] = ['image', 'label']) -> None: ...
 
     @staticmethod
     def stills(data: Container, values: dict[str, Any], height: int, width: int, image_bounds: bool, antialias: bool) -> Loader:

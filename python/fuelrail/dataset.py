@@ -155,25 +155,33 @@ class Sample:
         self,
         field: str = "image",
         *,
+        item: int | None = None,
         orientation: Literal["apply", "ignore"] = "apply",
         max_pixels: int = _core.DEFAULT_MAX_PIXELS,
-    ) -> numpy.typing.NDArray[numpy.uint8]:
+    ) -> numpy.typing.NDArray[Any]:
         """Decodes an image. Returns the RGB pixels as uint8 of shape (height, width, 3).
 
+        Of a mask or a map, returns its numbers, of shape (height, width) or, for a map of several
+        channels, (height, width, channels): uint8, uint16 or int32, as they are stored, or float32.
+
         field: the name of an image field, such as "image" or "cameras.0.image".
+        item: if the field is a list of images, the number of one of them, counted from 0. Default:
+            None, for fields that are one image.
         orientation: "apply" rotates and flips the image according to its EXIF orientation tag.
             "ignore" does not.
         max_pixels: the maximum of width * height. A larger image raises DecodeError before memory
             for its pixels is allocated.
 
         Errors: DecodeError, TruncatedError, UnsupportedError or OutOfMemoryError if decoding fails
-        (the error has the path and the record's index); InvalidArgumentError if the field is
-        unknown or is not an image.
+        (the error has the path, the record's index and, if the sample has several images, the
+        field); InvalidArgumentError if the field is unknown or is not an image, or if `item` is
+        given without need or missing; OutOfRangeError for an `item` that does not exist.
         """
         upright = choice_of("orientation", orientation, ("apply", "ignore")) == "apply"
         limit = whole("max_pixels", max_pixels, least=1)
-        pixels: numpy.typing.NDArray[numpy.uint8] = _core.decode(
-            self._record, text("the field name", field), upright, limit
+        number = None if item is None else whole("item", item, least=0)
+        pixels: numpy.typing.NDArray[Any] = _core.decode(
+            self._record, text("the field name", field), number, upright, limit
         ).numpy()
         return pixels
 

@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
     from fuelrail.dataset import Field
 
-__all__ = ["ArrayFramework", "BatchContext", "Delivery", "Framework", "check_images", "image_groups"]
+__all__ = [
+    "ArrayFramework",
+    "BatchContext",
+    "Delivery",
+    "Framework",
+    "check_images",
+    "image_groups",
+]
 
 Element = TypeVar("Element")
 """The array type of a framework: `fuelrail.Array` or a tensor."""

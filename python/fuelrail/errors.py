@@ -34,8 +34,8 @@ __all__ = [
 class Error(Exception):
     """The base class of all errors that fuelrail raises.
 
-    The text of an error is one line: ``<path>: record <i>, offset <n>: <failure>: expected <e>,
-    found <f>. <remedy>.`` Each part is also an attribute. An unknown part is None, and
+    The text of an error is one line: ``<path>: record <i>, field '<name>', offset <n>: <failure>:
+    expected <e>, found <f>. <remedy>.`` Each part is also an attribute. An unknown part is None, and
     the text does not contain it.
 
     If torch's DataLoader re-raises an error from a worker process, only `failure` is set. It then
@@ -48,6 +48,8 @@ class Error(Exception):
     """Path or URI of the file, as the caller passed it."""
     record: int | None
     """Index of the record in the file `path`. The sample's index in a dataset may differ."""
+    field: str | None
+    """Name of the sample's field, for an image of several. An item of a list is "frames[3]"."""
     offset: int | None
     """Byte offset in the file `path`."""
     expected: str | None
@@ -61,17 +63,19 @@ class Error(Exception):
         *,
         path: str | None = None,
         record: int | None = None,
+        field: str | None = None,
         offset: int | None = None,
         expected: str | None = None,
         found: str | None = None,
         remedy: str | None = None,
     ) -> None:
         super().__init__(
-            _core.compose_error(failure, path, record, offset, expected, found, remedy)
+            _core.compose_error(failure, path, record, field, offset, expected, found, remedy)
         )
         self.failure = failure
         self.path = path
         self.record = record
+        self.field = field
         self.offset = offset
         self.expected = expected
         self.found = found

@@ -306,9 +306,9 @@ class Map(FieldSpec):
     list: any number of images, such as the depth of a clip's frames. Default: False.
     encode: "npy" (the default), for arrays of uint8, uint16, float16 or float32; or "png", for
         arrays of uint8 or uint16.
-    dtype: None (the default): the value is an image or a `.npy` file, of shape (height, width),
-        (height, width, 1), (height, width, 3) or (height, width, 4). Otherwise the value is a
-        tensor of this type, and `list` does not apply.
+    dtype: None (the default): the value is an image or a `.npy` file, of shape (height, width) or
+        (height, width, 1). A `.npy` file of floats may have up to four channels, such as the two of
+        optical flow. Otherwise the value is a tensor of this type, and `list` does not apply.
     shape: of the tensor, if `dtype` is given: (height, width) or (height, width, channels).
         Default: (-1, -1).
     """

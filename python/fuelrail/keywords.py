@@ -95,11 +95,9 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
             (batch,).
         any other name: the dataset's field of this name. Raw bytes are returned as a list of
             bytes objects, text as a list of strings, and a field that is a list as a list of lists.
-        mask: the numbers of a mask, without colours: (batch, height, width). The type is described
-            at `dtype`.
-        map: the values of a map, float32, in the order of dimensions that `layout` gives.
-        boxes: the boxes of the objects that are visible after the transforms. `boxes`, `min_size`,
-            `min_area` and `keep_empty` describe the format and which objects stay.
+            Masks have the shape (batch, height, width); maps are float32 and have channels, in the
+            order of `layout`. Masks, maps, boxes, points and camera matrices fit the image after
+            the transforms.
         image.size: the height and width of the image field `image` before the transforms. int64 of
             shape (batch, 2).
         image.affine: the matrix that maps coordinates (x, y, 1) in the image before the transforms

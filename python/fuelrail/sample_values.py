@@ -89,6 +89,7 @@ class SampleValues:
             "fields of the same `rows` have different numbers of rows",
             expected="one row in each field for each object",
             found=found,
+            remedy="Pass a row for each object in every field, or name another group in `rows`",
         )
 
 
@@ -278,6 +279,7 @@ class _ImageReader:
     def __init__(self, field: FieldSpec) -> None:
         self._dtypes: tuple[str, ...] = ("uint8",)
         self._channels: tuple[int, ...] = (1, 3, 4)
+        self._float_channels: tuple[int, ...] = (1, 2, 3, 4)
         self._splits = False
         if isinstance(field, Image):
             if field.encode == "jpeg":
@@ -292,7 +294,7 @@ class _ImageReader:
         elif isinstance(field, Map):
             floats = ("float16", "float32") if field.encode == "npy" else ()
             self._dtypes = ("uint8", "uint16", *floats)
-            self._channels = (1, 3, 4) if field.encode == "npy" else (1,)
+            self._channels = (1,)
 
     def __call__(self, value: Any, name: str) -> Any:
         if isinstance(value, (str, os.PathLike)):
@@ -318,13 +320,14 @@ class _ImageReader:
                 remedy=f"Convert it, for example with `.astype(numpy.{self._dtypes[0]})`",
             )
         channels = 1 if array.ndim == 2 else array.shape[2] if array.ndim == 3 else 0
-        if channels not in self._channels:
-            is_planar = array.ndim == 3 and array.shape[0] in self._channels
+        allowed = self._float_channels if array.dtype.kind == "f" else self._channels
+        if channels not in allowed:
+            is_planar = array.ndim == 3 and array.shape[0] in allowed
             self._refuse(
                 "has the wrong shape",
                 name,
                 expected="(height, width)"
-                + "".join(f" or (height, width, {count})" for count in self._channels),
+                + "".join(f" or (height, width, {count})" for count in allowed),
                 found=shown(array.shape),
                 remedy="Move the channels to the end: `.transpose(1, 2, 0)`" if is_planar else None,
             )

@@ -20,6 +20,7 @@ from fuelrail.fields import (
     field_of_native,
     unknown_field,
 )
+from fuelrail.nested import Nesting
 from fuelrail.options import nearest, shown, text, typed
 
 if TYPE_CHECKING:
@@ -194,14 +195,11 @@ class Schema:
                 expected=str(len(self._fields)),
                 found=str(len(values)),
             )
-        root: dict[str, Any] = {}
-        for name, value in zip(self._fields, values, strict=True):
-            *groups, last = name.split(".")
-            place = root
-            for part in groups:
-                place = place.setdefault(part, {})
-            place[last] = _Leaf(value)
-        return _with_lists(root)
+        return self._nesting(values)
+
+    @cached_property
+    def _nesting(self) -> Nesting:
+        return Nesting(name.split(".") for name in self._fields)
 
     @cached_property
     def _values(self) -> SampleValues:
@@ -312,20 +310,6 @@ def _in_lines(tree: object, indent: str = "") -> str:
     return "\n".join([begin, *lines, indent + end])
 
 
-class _Leaf(NamedTuple):
-    value: Any
-
-
-def _with_lists(group: dict[str, Any]) -> Any:
-    inner = {
-        key: value.value if isinstance(value, _Leaf) else _with_lists(value)
-        for key, value in group.items()
-    }
-    if not next(iter(inner)).isdigit():
-        return inner
-    return [inner[str(number)] for number in range(len(inner))]
-
-
 def _flat_fields(tree: Tree) -> dict[str, FieldSpec]:
     fields: dict[str, FieldSpec] = {}
 
@@ -353,7 +337,7 @@ def _flat_fields(tree: Tree) -> dict[str, FieldSpec]:
             raise InvalidArgumentError(f"{where} has no fields")
         for key, member in members(value):
             inner = f"{name}.{key}" if name else key
-            _check_key(key, inner)
+            check_key(key, inner)
             add(inner, member)
 
     add("", tree)
@@ -366,7 +350,8 @@ def _flat_fields(tree: Tree) -> dict[str, FieldSpec]:
     return fields
 
 
-def _check_key(key: str, name: str) -> None:
+def check_key(key: str, name: str) -> None:
+    """Checks a key of a group. `name`: the path with it. Errors: InvalidArgumentError."""
     for part in key.split("."):
         if not _PART.fullmatch(part):
             raise InvalidArgumentError(
@@ -374,6 +359,7 @@ def _check_key(key: str, name: str) -> None:
                 expected="words of letters, digits, '_' and '-' that begin with a letter or '_', "
                 "or numbers without leading zeros, joined by dots",
                 found=f"the part '{part}'",
+                remedy="Rename the key",
             )
 
 

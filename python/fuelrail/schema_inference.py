@@ -12,7 +12,7 @@ from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
 from fuelrail.fields import Bytes, FieldSpec, Image, Tensor, Text
 from fuelrail.options import shown, typed
 from fuelrail.sample_values import array_of, numbers_of
-from fuelrail.schema import Schema, in_one_line, is_group, members
+from fuelrail.schema import Schema, check_key, in_one_line, is_group, members
 
 __all__ = ["LOOKED_AT", "infer"]
 
@@ -83,6 +83,8 @@ def _look(name: str, value: object) -> Tree:
     if isinstance(value, Mapping):
         if not value:
             raise InvalidArgumentError(f"{where} is an empty dict")
+        for key, _ in members(value):
+            check_key(key, _joined(name, key))
         return {key: _look(_joined(name, key), item) for key, item in members(value)}
     if not name:
         raise ArgumentTypeError(

@@ -28,15 +28,15 @@ void Error::add(const ErrorDetail& detail) {
 }
 
 void Error::compose() {
-  std::string place = detail_.path;
-  const auto join = [&place](const char* separator, const std::string& part) {
-    if (!place.empty()) place += separator;
-    place += part;
+  std::string inside;  // the file
+  const auto join = [&inside](const std::string& part) {
+    inside += (inside.empty() ? "" : ", ") + part;
   };
-  if (detail_.record) join(": ", fmt::format("record {}", *detail_.record));
-  const auto join_more = [&](const std::string& part) { join(detail_.record ? ", " : ": ", part); };
-  if (!detail_.field.empty()) join_more(fmt::format("field '{}'", detail_.field));
-  if (detail_.offset) join_more(fmt::format("offset {}", *detail_.offset));
+  if (detail_.record) join(fmt::format("record {}", *detail_.record));
+  if (!detail_.field.empty()) join(fmt::format("field '{}'", detail_.field));
+  if (detail_.offset) join(fmt::format("offset {}", *detail_.offset));
+  const bool both = !detail_.path.empty() && !inside.empty();
+  const std::string place = detail_.path + (both ? ": " : "") + inside;
   message_ = place.empty() ? failure_ : place + ": " + failure_;
   if (!detail_.expected.empty()) message_ += ": expected " + detail_.expected;
   if (!detail_.found.empty())

@@ -22,7 +22,7 @@ namespace fuelrail {
 struct ErrorDetail {
   std::string path{};                // URI of the file, as the user gave it
   std::optional<uint64_t> record{};  // index of the record in its container
-  std::string field{};               // name of the sample's field
+  std::string field{};               // of the sample; an item of a list is "frames[3]"
   std::optional<uint64_t> offset{};  // byte offset in the file
   std::string expected{};
   std::string found{};

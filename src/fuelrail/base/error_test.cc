@@ -23,6 +23,9 @@ TEST(Error, leaves_out_what_is_not_known) {
   EXPECT_STREQ(Error("it failed", {.record = 0}).what(), "record 0: it failed");
   EXPECT_STREQ(Error("it failed", {.offset = 0}).what(), "offset 0: it failed");
   EXPECT_STREQ(Error("it failed", {.path = "a", .offset = 5}).what(), "a: offset 5: it failed");
+  EXPECT_STREQ(Error("it failed", {.field = "mask"}).what(), "field 'mask': it failed");
+  EXPECT_STREQ(Error("it failed", {.path = "a", .record = 3, .field = "frames[2]"}).what(),
+               "a: record 3, field 'frames[2]': it failed");
   EXPECT_STREQ(Error("it failed", {.expected = "1"}).what(), "it failed: expected 1");
   EXPECT_STREQ(Error("it failed", {.found = "2"}).what(), "it failed: found 2");
   EXPECT_STREQ(Error("it failed", {.remedy = "Did you mean 'x'?"}).what(),
@@ -31,9 +34,10 @@ TEST(Error, leaves_out_what_is_not_known) {
 
 TEST(Error, add_fills_gaps_and_overwrites_nothing) {
   Error error("it failed", {.offset = 5, .found = "2"});
-  error.add({.path = "a", .record = 3, .offset = 6, .found = "9"});
+  error.add({.path = "a", .record = 3, .field = "b", .offset = 6, .found = "9"});
   error.add({.path = "b", .record = 4, .expected = "1", .remedy = "Retry"});
-  EXPECT_STREQ(error.what(), "a: record 3, offset 5: it failed: expected 1, found 2. Retry.");
+  EXPECT_STREQ(error.what(),
+               "a: record 3, field 'b', offset 5: it failed: expected 1, found 2. Retry.");
   EXPECT_EQ(error.failure(), "it failed");
   EXPECT_EQ(error.detail().path, "a");
   EXPECT_EQ(error.detail().record, 3u);

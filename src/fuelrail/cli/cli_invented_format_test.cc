@@ -208,7 +208,8 @@ TEST_F(InventedFormat, image_fields_of_any_name_are_shown_checked_and_measured) 
   EXPECT_THAT(call({"ls", inv, "0"}).out, HasSubstr("40 x 60"));
   const Said said = call({"verify", inv, "-q", "--decode"});
   EXPECT_EQ(said.code, 1);
-  EXPECT_THAT(said.out, AllOf(HasSubstr(inv + ": record 1, offset "), HasSubstr("1 problem")));
+  EXPECT_THAT(said.out,
+              AllOf(HasSubstr(inv + ": record 1, field 'right', offset "), HasSubstr("1 problem")));
   EXPECT_THAT(call({"bench", inv, "--seconds", "0.02", "--crop", "16", "-q", "--json"}).out,
               HasSubstr("\"left\""));
 }

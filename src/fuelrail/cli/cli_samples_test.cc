@@ -11,6 +11,7 @@
 #include "fuelrail/container/recordio/record_writer.h"
 #include "fuelrail/container/recordio/recordio_container.h"
 #include "fuelrail/container/sidecar/sidecar_store.h"
+#include "fuelrail/encode/png_encoder.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/testing/cli_call.h"
 #include "fuelrail/testing/made_samples.h"
@@ -21,6 +22,7 @@ namespace fuelrail {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using testing::call;
 using ::testing::HasSubstr;
 using testing::made_schema;
@@ -35,13 +37,20 @@ void write_records(const std::string& path, const std::vector<std::string>& payl
   sink->commit();
 }
 
-// Records whose images and masks are JPEGs of 20 x 30, in a file whose sidecar has class names.
+std::string grey_png() {
+  const std::vector<uint8_t> numbers(20 * 30, 7);
+  std::vector<std::byte> png;
+  encode_png({numbers.data(), 20, 30, 1, 30}, kDefaultPngLevel, png);
+  return std::string(as_text(png));
+}
+
+// Records whose images are JPEGs of 20 x 30, in a file whose sidecar has class names.
 class CliSamples : public ::testing::Test {
  protected:
   static MadeSample sample(uint64_t i) {
     MadeSample made(i);
     made.image = std::string(as_text(make_jpeg(20, 30, i)));
-    made.mask = made.image;
+    made.mask = grey_png();
     return made;
   }
 
@@ -148,14 +157,66 @@ TEST_F(CliSamples, ls_shows_the_first_image_and_the_label) {
 
 TEST_F(CliSamples, verify_decodes_every_image_and_names_the_field) {
   EXPECT_EQ(call({"verify", "--decode", path}).code, 0);
-  MadeSample damaged = sample(1);
-  damaged.mask = damaged.mask.substr(0, damaged.mask.size() / 2);
-  write(
-      {testing::encoded(made_schema(), sample(0), 0), testing::encoded(made_schema(), damaged, 1)});
-  const Said said = call({"verify", "--decode", path});
+  const auto verified = [&](const std::string& mask, bool decode) {
+    MadeSample damaged = sample(1);
+    damaged.mask = mask;
+    write({testing::encoded(made_schema(), sample(0), 0),
+           testing::encoded(made_schema(), damaged, 1)});
+    const Said said = decode ? call({"verify", "--decode", path}) : call({"verify", path});
+    EXPECT_EQ(said.code, 1);
+    return said.out + said.err;
+  };
+  const std::string mask = grey_png();
+  const std::string cut = verified(mask.substr(0, mask.size() / 2), true);
+  EXPECT_THAT(cut, HasSubstr("record 1, field 'cameras.0.mask', offset "));
+  for (const bool decode : {false, true}) {  // the header tells that the mask has no numbers
+    EXPECT_THAT(verified(sample(1).image, decode),
+                AllOf(HasSubstr("record 1, field 'cameras.0.mask', offset "),
+                      HasSubstr(": the image has colours or alpha")));
+  }
+}
+
+// A mask, and then the clip that it belongs to. Sample i has i frames.
+std::string clip_record(uint64_t i) {
+  const Schema schema{
+      {{.name = "mask", .kind = FieldKind::kImage, .role = Role::kMask, .of = 1},
+       {.name = "clip", .kind = FieldKind::kImage, .role = Role::kImage, .flags = kListField}}};
+  const std::string mask = grey_png();
+  std::vector<std::vector<std::byte>> frames;
+  for (uint64_t k = 0; k < i; ++k) frames.push_back(make_jpeg(20, 30, k));
+  std::vector<FieldValue> values(2);
+  values[0].bytes = as_bytes(mask);
+  values[1].items.assign(frames.begin(), frames.end());
+  std::vector<std::byte> payload;
+  SampleEncoder(schema).append(i, values, payload);
+  return std::string(as_text(payload));
+}
+
+TEST(CliClips, bench_and_ls_use_the_frames) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "clips.rec";
+  write_records(path, {clip_record(0), clip_record(3), clip_record(1)});
+  const Said said =
+      call({"bench", path, "--json", "--crop", "16", "--epochs", "1", "--seconds", "0.01"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  const json report = json::parse(said.out);
+  EXPECT_EQ(report["settings"]["field"], "clip");
+  EXPECT_EQ(report["limit"]["unusable_records"], 0);
+  EXPECT_EQ(report["limit"]["median_shorter_side"], 20);
+  EXPECT_EQ(report["loader"]["bad_records"], 0);
+  EXPECT_THAT(call({"ls", path}).out, HasSubstr("jpeg         20 x 30"));
+}
+
+TEST(CliClips, verify_names_the_frame) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "clips.rec";
+  std::string record = clip_record(3);
+  const std::string frame(as_text(make_jpeg(20, 30, 2)));
+  record[record.find(frame) + 1] ^= 1;  // in the last frame's signature
+  write_records(path, {clip_record(2), record});
+  const Said said = call({"verify", path});
   EXPECT_EQ(said.code, 1);
-  EXPECT_THAT(said.out + said.err, HasSubstr("record 1"));
-  EXPECT_THAT(said.out + said.err, HasSubstr("(field 'cameras.0.mask')"));
+  EXPECT_THAT(said.out, HasSubstr("record 1, field 'clip[2]', offset "));
 }
 
 TEST_F(CliSamples, packing_refuses_to_lose_fields) {

@@ -13,6 +13,7 @@
 
 #include <cstdlib>
 #include <nlohmann/detail/abi_macros.hpp>
+#include <pugixml.hpp>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -85,16 +86,18 @@ std::string webp_version() {
 // build time.
 Facts libraries() {
   const std::string tiff = libtiff_version();
-  return {{"libjpeg-turbo", FUELRAIL_TEXT_OF(LIBJPEG_TURBO_VERSION)},
-          {"libspng", spng_version_string()},
-          {"libwebp", webp_version()},
-          {"libtiff", tiff.empty() ? "not in this build" : tiff},
-          {"libdeflate", LIBDEFLATE_VERSION_STRING},
-          {"fmt", dotted(FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
-          {"highway", dotted(HWY_MAJOR, HWY_MINOR, HWY_PATCH)},
-          {"nlohmann-json", dotted(NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
-                                   NLOHMANN_JSON_VERSION_PATCH)},
-          {"cli11", CLI11_VERSION}};
+  return {
+      {"libjpeg-turbo", FUELRAIL_TEXT_OF(LIBJPEG_TURBO_VERSION)},
+      {"libspng", spng_version_string()},
+      {"libwebp", webp_version()},
+      {"libtiff", tiff.empty() ? "not in this build" : tiff},
+      {"libdeflate", LIBDEFLATE_VERSION_STRING},
+      {"fmt", dotted(FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
+      {"highway", dotted(HWY_MAJOR, HWY_MINOR, HWY_PATCH)},
+      {"nlohmann-json", dotted(NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+                               NLOHMANN_JSON_VERSION_PATCH)},
+      {"pugixml", dotted(PUGIXML_VERSION / 1000, PUGIXML_VERSION / 10 % 100, PUGIXML_VERSION % 10)},
+      {"cli11", CLI11_VERSION}};
 }
 
 Facts threads() {

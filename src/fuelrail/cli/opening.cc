@@ -76,7 +76,8 @@ bool is_opaque(const Container& container) {
 }
 
 size_t content_field(const Schema& schema) {
-  const auto image = std::ranges::find_if(schema.fields, is_image);
+  const auto image = std::ranges::find_if(
+      schema.fields, [](const FieldSpec& field) { return is_image(field) && !field.of; });
   return image == schema.fields.end() ? 0 : static_cast<size_t>(image - schema.fields.begin());
 }
 

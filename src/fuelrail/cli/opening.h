@@ -41,8 +41,8 @@ bool has_images(const Container& container);
 bool is_opaque(const Container& container);
 // Whether the records are sample records, which may have any fields.
 bool has_samples(const Container& container);
-// The index of the field that commands show and measure: the first image, or the first field if
-// there is no image.
+// The index of the field that commands show and measure: the first image that is not a mask, a map
+// or a partner of another image, or the first field if there is no image.
 size_t content_field(const Schema& schema);
 
 }  // namespace fuelrail::cli

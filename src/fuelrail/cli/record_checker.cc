@@ -37,14 +37,12 @@ RecordChecker::RecordChecker(const Container& container, bool decode, const Cont
       full_(full),
       files_(record_files_of(container)),
       pieces_(container),
-      has_several_images_(std::ranges::count_if(container.schema().fields, is_image) > 1),
       decoder_(decode ? make_decoder() : nullptr) {}
 
 CheckedRecord RecordChecker::check(uint64_t i) {
   CheckedRecord checked;
   bool record_is_read = false;
   checked_ = nullptr;
-  checked_field_ = nullptr;
   try {
     if (pieces_.is_long(i)) {  // only its checksum can be checked
       pieces_.read(i, [](Bytes) {});
@@ -64,7 +62,6 @@ CheckedRecord RecordChecker::check(uint64_t i) {
   } catch (Error& error) {
     checked.finding = finding_at(i, error);
     checked.finding->in_image = record_is_read;
-    if (record_is_read && has_several_images_) name_field(*checked.finding);
   } catch (const Interrupted&) {           // the waiting thread also stops
   } catch (const std::exception& error) {  // std::bad_alloc: the image's header claims a huge size
     IoError refused("cannot check the record", {.found = error.what()});
@@ -78,13 +75,6 @@ Finding RecordChecker::finding_at(uint64_t i, Error& error) const {
   return finding_of(error);
 }
 
-void RecordChecker::name_field(Finding& finding) const {
-  if (checked_field_ == nullptr) return;
-  const std::string field = fmt::format(" (field '{}')", checked_field_->name);
-  finding.text += field;
-  finding.problem += field;
-}
-
 void RecordChecker::check_tables(uint64_t i) const {
   const Place place = container_.place(i);
   for (const RecordFile* file : files_) {
@@ -93,23 +83,43 @@ void RecordChecker::check_tables(uint64_t i) const {
 }
 
 uint32_t RecordChecker::check_images(const Container& container) {
-  const auto& fields = container.schema().fields;
+  const Schema& schema = container.schema();
   uint32_t tolerated = 0;
-  for (size_t f = 0; f < fields.size(); ++f) {
-    if (!is_image(fields[f])) continue;
-    checked_field_ = &fields[f];
-    if (!fields[f].has(kListField)) tolerated += check_image(sample_.fields[f]);
-    for (const Bytes item : sample_.fields[f].items) tolerated += check_image(item);
+  for (size_t f = 0; f < schema.fields.size(); ++f) {
+    const FieldSpec& field = schema.fields[f];
+    if (!is_image(field)) continue;
+    const auto check_item = [&](const EncodedImage& encoded, size_t item) {
+      try {
+        tolerated += check_image(field, encoded);
+      } catch (Error& error) {
+        error.add({.field = image_name(schema, f, item)});
+        throw;
+      }
+    };
+    const FieldValue& value = sample_.fields[f];
+    if (!field.has(kListField)) check_item(value, 0);
+    for (size_t k = 0; k < value.items.size(); ++k) check_item(value.items[k], k);
   }
   return tolerated;
 }
 
-uint32_t RecordChecker::check_image(const EncodedImage& encoded) {
+uint32_t RecordChecker::check_image(const FieldSpec& field, const EncodedImage& encoded) {
   if (encoded.bytes.data() == checked_) return 0;  // the thumbnail is the image
   checked_ = encoded.bytes.data();
   const ImageInfo info = probe(encoded);
-  if (decoder_ == nullptr) return 0;
   const Size size = info.stored;
+  if (field.has_values()) {
+    const ValueEncoding encoding =
+        field.has(kRgbMask) ? ValueEncoding::kRgb : ValueEncoding::kStored;
+    const ValueLayout layout = value_layout(info, encoding);
+    if (decoder_ == nullptr) return 0;
+    RawView values{nullptr, size.height, size.width, layout.channels, layout.dtype, 0};
+    values.row_stride_bytes = values.row_bytes();
+    values.data = reinterpret_cast<std::byte*>(
+        pixels_.take(static_cast<size_t>(size.height * values.row_stride_bytes)));
+    return decode_all_values(*decoder_, encoded, info, encoding, values);
+  }
+  if (decoder_ == nullptr) return 0;
   uint8_t* const pixels = pixels_.take(static_cast<size_t>(size.height * size.width * 3));
   return decode_whole(*decoder_, encoded, info,
                       {pixels, size.height, size.width, 3, size.width * 3});

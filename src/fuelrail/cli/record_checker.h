@@ -50,23 +50,20 @@ class RecordChecker {
 
  private:
   void check_tables(uint64_t i) const;
-  void name_field(Finding& finding) const;
   Finding finding_at(uint64_t i, Error& error) const;
   uint32_t check_images(const Container& container);
-  // Returns: the number of tolerated oddities.
-  uint32_t check_image(const EncodedImage& encoded);
+  // Returns: the number of tolerated oddities. Masks and maps are decoded to values.
+  uint32_t check_image(const FieldSpec& field, const EncodedImage& encoded);
 
   const Container& container_;
   const Container* full_;
   const std::vector<const RecordFile*> files_;
   PieceReader pieces_;
-  const bool has_several_images_;
   std::unique_ptr<Decoder> decoder_;
   std::vector<std::byte> framed_;
   Sample sample_;
   Scratch pixels_;
   const std::byte* checked_ = nullptr;  // the record's image that was checked last
-  const FieldSpec* checked_field_ = nullptr;
 };
 
 }  // namespace fuelrail::cli

@@ -158,8 +158,14 @@ class HeldSample {
 
   void note_size(uint64_t i, Bytes framed) {
     container_.parse(i, framed, sample_);
-    const Size size = probe(sample_.fields[content_field(container_.schema())]).stored;
-    shorter_sides_.push_back(std::min(size.height, size.width));
+    const size_t field = content_field(container_.schema());
+    const FieldValue& value = sample_.fields[field];
+    const auto note = [this](const EncodedImage& image) {
+      const Size size = probe(image).stored;
+      shorter_sides_.push_back(std::min(size.height, size.width));
+    };
+    if (!container_.schema().fields[field].has(kListField)) note(value);
+    for (const Bytes item : value.items) note(item);
   }
 
   const Container& container_;

@@ -322,11 +322,12 @@ Checks the framing or the tables (also those of splits), the checksums if they a
 images' headers, and whether the sidecar and the index belong to the file. The exit code is 1 if
 anything is damaged, and 3 if something could not be read.
 
-With --decode, both images of each record of a .bzna file are decoded, or the one that --track
-names. Oddities that decoding tolerates (stray bytes, a missing end) are counted, and are not
-reported as damage. However, changed bytes inside a JPEG may cause only an oddity, or not even that:
-only a checksum detects them. For opaque records, only the checksums can be checked. With --schema
-{schema}, the images of a packed folder are checked; without it, every record of the file.
+With --decode, masks and maps are decoded to their numbers, and both images of each record of a
+.bzna file are decoded, or the one that --track names. Oddities that decoding tolerates (stray
+bytes, a missing end) are counted, and are not reported as damage. However, changed bytes inside a
+JPEG may cause only an oddity, or not even that: only a checksum detects them. For opaque records,
+only the checksums can be checked. With --schema {schema}, the images of a packed folder are
+checked; without it, every record of the file.
 
 Examples:
   fuelrail verify train.{1}

@@ -122,7 +122,10 @@ class Concat final : public Container {
         fmt::format("part {} cannot be joined to the parts before it: field '{}' has different "
                     "class names",
                     number, field),
-        {.path = path_of(part), .expected = differing->expected, .found = differing->found});
+        {.path = path_of(part),
+         .expected = differing->expected,
+         .found = differing->found,
+         .remedy = "Pack one of them again with the same classes"});
   }
 
   std::vector<Part> parts_;

@@ -50,6 +50,15 @@ std::string describe(const FieldSpec& field) {
   return says_more ? fmt::format("{}: {}", name_of(field.role), text) : text;
 }
 
+std::string image_name(const Schema& schema, size_t field, size_t item) {
+  const FieldSpec& image = schema.fields[field];
+  if (image.has(kListField)) return fmt::format("{}[{}]", image.name, item);
+  const auto is_other = [&image](const FieldSpec& other) {
+    return other.kind == FieldKind::kImage && &other != &image;
+  };
+  return std::ranges::any_of(schema.fields, is_other) ? image.name : "";
+}
+
 size_t Schema::index_of(std::string_view name) const {
   const auto found = find_field(fields, name);
   if (found != fields.end()) return static_cast<size_t>(found - fields.begin());

@@ -69,6 +69,8 @@ struct FieldSpec {
   uint16_t detail = 0;
 
   bool has(FieldFlag flag) const { return (flags & flag) != 0; }
+  // Whether images of the field are decoded to their numbers instead of colours.
+  bool has_values() const { return role == Role::kMask || role == Role::kMap; }
   friend bool operator==(const FieldSpec&, const FieldSpec&) = default;
 };
 
@@ -89,6 +91,10 @@ struct Schema {
 
   friend bool operator==(const Schema&, const Schema&) = default;
 };
+
+// The name of an image for errors (ErrorDetail::field), "frames[3]" for an item of a list; empty if
+// samples have only this image. Requires: the field is an image.
+std::string image_name(const Schema& schema, size_t field, size_t item = 0);
 
 // The value of one field: an encoded image. A tensor, text or raw bytes use only `bytes` and
 // `shape`, a list only `items`.

@@ -86,8 +86,7 @@ MemoryContainer::Record scene() {
   std::string depth(reinterpret_cast<const char*>(depths.data()), depths.size() * sizeof(float));
   return {.fields = {pixels_text(), mask_text(), shaped_bytes({kHeight, kWidth}, depth),
                      pixels_text(), numbers_bytes<float>({0, 0, 2, 2, 4, 3, 8, 6}),
-                     numbers_bytes<int64_t>({7, 9}),
-                     numbers_bytes<double>({1, 1, 2, 6, 4.5, 1}),
+                     numbers_bytes<int64_t>({7, 9}), numbers_bytes<double>({1, 1, 2, 6, 4.5, 1}),
                      numbers_bytes<double>({1, 0, 4, 0, 1, 3, 0, 0, 1})}};
 }
 

@@ -51,7 +51,6 @@ const Transforms& transforms_for(const FieldSpec& field, const ImageOptions& opt
 ProgramLeaders::ProgramLeaders(const Schema& schema, const ImageOptions& options)
     : schema_(schema), options_(options) {
   program_.keep = options.keep;
-  program_.names_fields = schema.fields.size() > 2;
   for (const std::vector<std::string>& patterns : options.shared) share(patterns);
 }
 
@@ -92,7 +91,6 @@ size_t ProgramLeaders::leader(size_t field) {
   const size_t index = program_.leaders.size();
   leaders_[field] = index;
   program_.leaders.push_back({.field = field,
-                              .name = spec.name,
                               .draws = shared == shared_.end() ? number_of(field) : shared->second,
                               .transforms = transforms_for(spec, options_),
                               .orientation = options_.orientation,

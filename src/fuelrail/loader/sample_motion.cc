@@ -21,8 +21,10 @@ std::span<const Number> AlignedNumbers<Number>::of(Bytes bytes) {
 template class AlignedNumbers<float>;
 template class AlignedNumbers<double>;
 
-SampleMotion::SampleMotion(const SampleProgram& program, uint64_t seed, LossWarnings& losses)
-    : program_(program),
+SampleMotion::SampleMotion(const Schema& schema, const SampleProgram& program, uint64_t seed,
+                           LossWarnings& losses)
+    : schema_(schema),
+      program_(program),
       seed_(seed),
       losses_(losses),
       leaders_(program.leaders.size()),
@@ -41,14 +43,22 @@ SampleMotion::Leader& SampleMotion::leader(size_t leader) {
   LeaderState& state = leaders_[leader];
   if (state.ready) return state;
   const LeaderProgram& program = program_.leaders[leader];
-  prepare(state, program, sample_->fields[program.field]);
+  try {
+    look_at(state, program, sample_->fields[program.field]);
+  } catch (Error& error) {
+    error.add({.field = image_name(schema_, program.field)});
+    throw;
+  }
+  prepare(state, program);
   state.ready = true;
   return state;
 }
 
 SampleMotion::Leader& SampleMotion::leader(size_t leader, const EncodedImage& item) {
-  prepare(leaders_[leader], program_.leaders[leader], item);
-  return leaders_[leader];
+  LeaderState& state = leaders_[leader];
+  look_at(state, program_.leaders[leader], item);
+  prepare(state, program_.leaders[leader]);
+  return state;
 }
 
 ImageInfo SampleMotion::look_at(size_t leader, const EncodedImage& image) {
@@ -58,16 +68,14 @@ ImageInfo SampleMotion::look_at(size_t leader, const EncodedImage& image) {
   return info;
 }
 
-void SampleMotion::prepare(LeaderState& state, const LeaderProgram& program,
+void SampleMotion::look_at(LeaderState& state, const LeaderProgram& program,
                            const EncodedImage& image) {
-  try {
-    state.info = probe(image, program.max_pixels);
-  } catch (Error& error) {
-    if (program_.names_fields) error.add({.field = program.name});
-    throw;
-  }
+  state.info = probe(image, program.max_pixels);
   losses_.look_at(state.info, entry_.record);
   if (program.orientation == Orientation::kIgnore) state.info.orientation = 1;
+}
+
+void SampleMotion::prepare(LeaderState& state, const LeaderProgram& program) {
   const Size size = state.info.oriented();
   PlanInputs inputs{.image = size,
                     .random = Philox(seed_, entry_.epoch, entry_.position),

@@ -42,7 +42,8 @@ class SampleMotion {
   };
 
   // Lifetime: the parameters must outlive the object.
-  SampleMotion(const SampleProgram& program, uint64_t seed, LossWarnings& losses);
+  SampleMotion(const Schema& schema, const SampleProgram& program, uint64_t seed,
+               LossWarnings& losses);
 
   // Lifetime: the sample must not change until the next call.
   void begin(const Sample& sample, const Entry& entry);
@@ -81,11 +82,13 @@ class SampleMotion {
     std::vector<uint8_t> kept;
   };
 
-  void prepare(LeaderState& state, const LeaderProgram& program, const EncodedImage& image);
+  void look_at(LeaderState& state, const LeaderProgram& program, const EncodedImage& image);
+  void prepare(LeaderState& state, const LeaderProgram& program);
   void read(size_t boxes, Size image);
   BoxesState& moved(size_t boxes);
   void keep_shown(const PointsProgram& program, std::vector<uint8_t>& kept);
 
+  const Schema& schema_;
   const SampleProgram& program_;
   const uint64_t seed_;
   LossWarnings& losses_;

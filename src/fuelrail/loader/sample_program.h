@@ -27,8 +27,7 @@ namespace fuelrail {
 // A "leader": an image field that refers to no other image, or a list of such images. Each has its
 // own random numbers (base/philox.h), unless ImageOptions::shared says otherwise.
 struct LeaderProgram {
-  size_t field = 0;  // in the schema
-  std::string name{};
+  size_t field = 0;    // in the schema
   uint32_t draws = 0;  // the leader whose random numbers it takes: itself or an earlier one
   Transforms transforms;
   Orientation orientation = Orientation::kApply;
@@ -179,7 +178,6 @@ struct SampleProgram {
   std::vector<ObjectsProgram> objects;
   std::vector<ColumnProgram> columns;
   KeepRule keep{};
-  bool names_fields = false;  // whether errors name the field; an image and a label need no names
 };
 
 // The properties of an image field of the dataset's first record; empty if it cannot be read. It

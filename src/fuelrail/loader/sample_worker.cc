@@ -48,7 +48,8 @@ struct SampleWork {
 class SampleWorker final : public Worker {
  public:
   explicit SampleWorker(std::shared_ptr<SampleWork> work)
-      : work_(std::move(work)), motion_(work_->program, work_->seed, work_->losses) {}
+      : work_(std::move(work)),
+        motion_(work_->container->schema(), work_->program, work_->seed, work_->losses) {}
 
   void process(std::span<Task> tasks) override {
     write_each(tasks, [this](Task& task) { write_row(task); });
@@ -129,19 +130,21 @@ class SampleWorker final : public Worker {
   }
 
   void write(Task& task, const ImageSize& source, size_t column) {
-    ImageInfo info = probe(sample_.fields[source.field], source.max_pixels);
-    if (source.orientation == Orientation::kIgnore) info.orientation = 1;
-    const Size size = info.oriented();
-    const int64_t values[] = {size.height, size.width};
-    std::memcpy(task.batch->row(column, task.row), values, sizeof values);
+    guard(source.field, [&] {
+      ImageInfo info = probe(sample_.fields[source.field], source.max_pixels);
+      if (source.orientation == Orientation::kIgnore) info.orientation = 1;
+      const Size size = info.oriented();
+      const int64_t values[] = {size.height, size.width};
+      std::memcpy(task.batch->row(column, task.row), values, sizeof values);
+    });
   }
 
   // --- Images, and what moves with them ---
 
   void write(Task& task, const LeaderPixels& program, size_t column) {
+    if (program.list) return write_images(task, program, column);
     const LeaderProgram& leader = work_->program.leaders[program.leader];
     guard(leader.field, [&] {
-      if (program.list) return write_images(task, program, column);
       write_image(task, program, sample_.fields[leader.field], motion_.leader(program.leader),
                   [&](Size size) { return pixels_at(task, program.pixels, column, size); });
     });
@@ -164,11 +167,15 @@ class SampleWorker final : public Worker {
     }
     for (size_t item = 0; item < items.size(); ++item) {
       const EncodedImage image{items[item]};
-      write_image(task, program, image, motion_.leader(program.leader, image), [&](Size size) {
+      const auto memory = [&](Size size) {
         if (pixels.fixed) return to + item * image_bytes;
         return task.batch->make_item(column, task.row, item,
                                      shape_of(pixels.layout, size, PixelBuffer::kChannels));
-      });
+      };
+      guard(
+          field,
+          [&] { write_image(task, program, image, motion_.leader(program.leader, image), memory); },
+          item);
     }
   }
 
@@ -235,15 +242,14 @@ class SampleWorker final : public Worker {
       if (spec.kind == FieldKind::kImage) {
         return followers_.write(program, leader, follower(task, program), memory);
       }
-      followers_.write(program, leader, map_tensor(spec), memory);
+      followers_.write(program, leader, map_tensor(spec, sample_.fields[program.field]), memory);
     });
   }
 
-  ConstRawView map_tensor(const FieldSpec& spec) {
-    const FieldValue& value = sample_.fields[work_->container->schema().index_of(spec.name)];
+  static ConstRawView map_tensor(const FieldSpec& spec, const FieldValue& value) {
     const std::vector<int64_t>& shape = value.shape.empty() ? spec.shape : value.shape;
-    ConstRawView view{value.bytes.data(), shape[0], shape[1], shape.size() == 3 ? shape[2] : 1,
-                      spec.dtype,         0};
+    const int64_t channels = shape.size() == 3 ? shape[2] : 1;
+    ConstRawView view{value.bytes.data(), shape[0], shape[1], channels, spec.dtype, 0};
     view.row_stride_bytes = view.row_bytes();
     return view;
   }
@@ -268,15 +274,13 @@ class SampleWorker final : public Worker {
                                 shape_of(pixels.layout, size, PixelBuffer::kChannels));
   }
 
-  // Adds the field, if it is given, and a remedy to the errors of an image.
+  // Adds the field of an image, if it is given, and a remedy to errors.
   template <typename Write>
-  void guard(std::optional<size_t> field, Write write) {
+  void guard(std::optional<size_t> field, Write write, size_t item = 0) {
     try {
       write();
     } catch (Error& error) {
-      if (field && work_->program.names_fields) {
-        error.add({.field = work_->container->schema().fields[*field].name});
-      }
+      if (field) error.add({.field = image_name(work_->container->schema(), *field, item)});
       if (work_->on_error == OnError::kRaise) {
         error.add({.remedy = "Find all such images with 'fuelrail verify --decode', or skip them "
                              "with on_error=\"skip\""});

@@ -197,6 +197,7 @@ def test_pythons_own_defaults_are_those_of_the_core() -> None:
 
 
 ANNOTATIONS = {
+    "float": "float",
     "bool": "bool",
     "int": "int",
     "int or None": "int | None",

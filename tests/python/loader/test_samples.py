@@ -19,10 +19,10 @@ from sample_writer import Field, encoded_record, image, sample_file, tensor
 COUNT = 11
 FIELDS = [
     image("cameras.0.image"),
-    tensor("cameras.0.boxes", "float32", (-1, 4), role="boxes", of=0, rows=1),
+    tensor("cameras.0.boxes", "float32", (-1, 4), rows=1),
     tensor("cameras.0.labels", "int64", (-1,), role="label", rows=1),
     image("cameras.1.image"),
-    tensor("cameras.1.boxes", "float32", (-1, 4), role="boxes", of=3, rows=4),
+    tensor("cameras.1.boxes", "float32", (-1, 4), rows=4),
     tensor("cameras.1.labels", "int64", (-1,), role="label", rows=4),
     tensor("pose", "float64", (3, 4)),
     tensor("grid", "int16", (-1, 2, -1)),

@@ -2,6 +2,9 @@
 
 The wheel's compiled operators need CUDA's libraries. Beside PyTorch for the CPU, its import fails
 where it registers fakes of these operators, so they are ignored here. Transforms do not use them.
+
+tensor_functional is torchvision.transforms.functional. Its changes of colour round after every
+operation; those of v2 fuse two of them, and may differ by one level.
 """
 
 from __future__ import annotations
@@ -27,10 +30,11 @@ sys.path.append(str(_FOLDER))
 torch.library.register_fake = _register_others
 try:
     from torchvision import tv_tensors
+    from torchvision.transforms import functional as tensor_functional
     from torchvision.transforms import v2
     from torchvision.transforms.v2 import functional
 finally:
     torch.library.register_fake = _register
     sys.path.remove(str(_FOLDER))
 
-__all__ = ["functional", "tv_tensors", "v2"]
+__all__ = ["functional", "tensor_functional", "tv_tensors", "v2"]

@@ -1,4 +1,4 @@
-"""The pixels of all transforms, against torchvision's formulas in torch's operations."""
+"""The pixels of all transforms, against torchvision's functions on tensors."""
 
 from __future__ import annotations
 
@@ -10,19 +10,23 @@ import pytest
 import torch
 
 import fuelrail as fr
-import torchvision_reference as tv
 from fuelrail import transforms as T
 from photographs import encoded, photograph
 from reference import Random
+from torchvision_v2 import functional as F
+from torchvision_v2 import tensor_functional, v2
 
 SIDE = 48
 COUNT = 12
 SEED = 5
+FILL = [10, 20, 30]
 
 
 @pytest.fixture(scope="module")
 def images() -> list[torch.Tensor]:
-    return [torch.from_numpy(np.array(photograph(i, SIDE, SIDE + 9))) for i in range(COUNT)]
+    """uint8, (3, height, width)."""
+    pictures = [np.array(photograph(i, SIDE, SIDE + 9)) for i in range(COUNT)]
+    return [torch.from_numpy(picture).permute(2, 0, 1).contiguous() for picture in pictures]
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +36,9 @@ def dataset(images: list[torch.Tensor], tmp_path_factory: pytest.TempPathFactory
     root = tmp_path_factory.mktemp("pixels")
     lines = []
     for i, image in enumerate(images):
-        (root / f"{i}.png").write_bytes(encoded(Image.fromarray(image.numpy()), "PNG"))
+        (root / f"{i}.png").write_bytes(
+            encoded(Image.fromarray(image.permute(1, 2, 0).numpy()), "PNG")
+        )
         lines.append(f"{i}\t{i}\t{i}.png\n")
     (root / "all.lst").write_text("".join(lines))
     fr.pack(root / "all.lst", root / "all.rec")
@@ -40,7 +46,7 @@ def dataset(images: list[torch.Tensor], tmp_path_factory: pytest.TempPathFactory
 
 
 def loaded(dataset: pathlib.Path, transforms: list[T.Transform]) -> list[torch.Tensor]:
-    options = {"dtype": "uint8", "layout": "NHWC", "seed": SEED, "fields": ["image"], "threads": 2}
+    options = {"dtype": "uint8", "seed": SEED, "fields": ["image"], "threads": 2}
     with fr.torch.DataLoader(dataset, COUNT, transforms=transforms, **options) as loader:
         return list(next(iter(loader))[0])
 
@@ -57,11 +63,13 @@ def between(low: float, high: float, u: float) -> float:
     return low + (high - low) * u
 
 
+FILTERS = {name: v2.InterpolationMode(name) for name in ("bilinear", "nearest")}
+
 COLORS = [
-    (T.ColorJitter(brightness=0.6), tv.brightness, 3, (0.4, 1.6)),
-    (T.ColorJitter(contrast=(0.2, 2)), tv.contrast, 4, (0.2, 2)),
-    (T.ColorJitter(saturation=[0, 3]), tv.saturation, 5, (0, 3)),
-    (T.ColorJitter(hue=0.5), tv.hue, 6, (-0.5, 0.5)),
+    (T.ColorJitter(brightness=0.6), tensor_functional.adjust_brightness, 3, (0.4, 1.6)),
+    (T.ColorJitter(contrast=(0.2, 2)), tensor_functional.adjust_contrast, 4, (0.2, 2)),
+    (T.ColorJitter(saturation=[0, 3]), tensor_functional.adjust_saturation, 5, (0, 3)),
+    (T.ColorJitter(hue=0.5), tensor_functional.adjust_hue, 6, (-0.5, 0.5)),
 ]
 
 
@@ -87,7 +95,7 @@ def test_color_jitter_applies_its_changes_in_the_drawn_order(
     dataset: pathlib.Path, images: list[torch.Tensor]
 ) -> None:
     made = loaded(dataset, [WHOLE, T.ColorJitter(0.4, 0.4, 0.4, 0.1)])
-    formulas = [tv.brightness, tv.contrast, tv.saturation, tv.hue]
+    formulas = [formula for _, formula, _, _ in COLORS]
     limits = [(0.6, 1.4)] * 3 + [(-0.1, 0.1)]
     orders = set()
     for i, image in enumerate(images):
@@ -106,22 +114,24 @@ def test_color_jitter_applies_its_changes_in_the_drawn_order(
 
 def test_grayscale_is_torchvisions(dataset: pathlib.Path, images: list[torch.Tensor]) -> None:
     for made, image in zip(loaded(dataset, [WHOLE, T.Grayscale()]), images, strict=True):
-        assert torch.equal(made, tv.grayscale(image))
+        assert torch.equal(made, tensor_functional.rgb_to_grayscale(image, 3))
     some = loaded(dataset, [WHOLE, T.RandomGrayscale(0.5)])
     for i, made in enumerate(some):
         happens = numbers(i)(0) < 0.5
-        assert torch.equal(made, tv.grayscale(images[i]) if happens else images[i])
+        grey = tensor_functional.rgb_to_grayscale(images[i], 3)
+        assert torch.equal(made, grey if happens else images[i])
 
 
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric"])
-@pytest.mark.parametrize("padding", [3, (4, 7), (1, 2, 3, 30)], ids=str)
-def test_pad_is_torchs(
-    mode: str, padding: int, dataset: pathlib.Path, images: list[torch.Tensor]
+@pytest.mark.parametrize("padding", [[3], [4, 7], [1, 2, 3, 30]], ids=str)
+def test_pad_is_torchvisions(
+    mode: str, padding: list[int], dataset: pathlib.Path, images: list[torch.Tensor]
 ) -> None:
-    sides = {3: (3, 3, 3, 3), (4, 7): (4, 7, 4, 7)}.get(padding, padding)
-    made = loaded(dataset, [WHOLE, T.Pad(padding, (1, 2, 250), mode)])
+    sides = padding[0] if len(padding) == 1 else padding
+    made = loaded(dataset, [WHOLE, T.Pad(sides, FILL, mode)])
     for i, image in enumerate(images):
-        assert torch.equal(made[i], tv.padded(image, sides, mode, (1, 2, 250))), i
+        fill = FILL if mode == "constant" else None
+        assert torch.equal(made[i], F.pad(image, padding, fill, mode)), i
 
 
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric"])
@@ -132,10 +142,10 @@ def test_random_crop_is_a_crop_of_the_padded_image(
     made = loaded(dataset, [WHOLE, crop])
     for i, image in enumerate(images):
         random = Random(SEED, 0, i)
-        padded = tv.padded(image, (4, 6, 4, 6), mode, (9, 9, 9))
-        top = random.below(1, 0, padded.shape[0] - 32 + 1)
-        left = random.below(1, 1, padded.shape[1] - 40 + 1)
-        assert torch.equal(made[i], padded[top : top + 32, left : left + 40]), i
+        padded = F.pad(image, [4, 6], 9, mode)
+        top = random.below(1, 0, padded.shape[1] - 32 + 1)
+        left = random.below(1, 1, padded.shape[2] - 40 + 1)
+        assert torch.equal(made[i], F.crop(padded, top, left, 32, 40)), i
 
 
 def test_pad_if_needed_pads_both_sides_as_torchvision_does(
@@ -144,10 +154,10 @@ def test_pad_if_needed_pads_both_sides_as_torchvision_does(
     made = loaded(dataset, [WHOLE, T.RandomCrop((60, 20), pad_if_needed=True)])
     for i, image in enumerate(images):
         random = Random(SEED, 0, i)
-        padded = tv.padded(image, (0, 60 - SIDE, 0, 60 - SIDE), "constant", (0, 0, 0))
-        top = random.below(1, 0, padded.shape[0] - 60 + 1)
-        left = random.below(1, 1, padded.shape[1] - 20 + 1)
-        assert torch.equal(made[i], padded[top : top + 60, left : left + 20]), i
+        padded = F.pad(image, [0, 60 - SIDE])
+        top = random.below(1, 0, padded.shape[1] - 60 + 1)
+        left = random.below(1, 1, padded.shape[2] - 20 + 1)
+        assert torch.equal(made[i], F.crop(padded, top, left, 60, 20)), i
 
 
 def test_a_crop_larger_than_the_image_is_an_error_that_names_the_remedy(
@@ -157,10 +167,23 @@ def test_a_crop_larger_than_the_image_is_an_error_that_names_the_remedy(
         loaded(dataset, [T.RandomCrop(200)])
 
 
+Warp = Callable[[torch.Tensor, list[float] | None], torch.Tensor]
+"""Applies torchvision's function to an image, with the fill; None: with the default fill."""
+
+AROUND = 3 * SIDE
+"""Pixels to add on each side, so that a warp shows nothing outside."""
+
+
 def check_warp(
-    made: torch.Tensor, image: torch.Tensor, matrix: list[float], interpolation: str, mode: str
+    made: torch.Tensor, image: torch.Tensor, warp: Warp, interpolation: str, mode: str
 ) -> None:
-    expected = tv.warp(image, matrix, interpolation, mode, (10, 20, 30))
+    exact = image.to(torch.float64)
+    if mode == "edge":  # torchvision has no such warp: it warps an image with repeated edges
+        height, width = image.shape[1:]
+        exact = F.pad(exact, [AROUND], padding_mode="edge")
+        expected = F.crop(warp(exact, None), AROUND, AROUND, height, width)
+    else:
+        expected = warp(exact, FILL)
     distance = (made.to(torch.float64) - expected).abs()
     if interpolation == "bilinear":
         assert distance.max() <= 0.55  # rounding by half a level, positions to 2**-16
@@ -174,21 +197,20 @@ def check_warp(
 def test_rotation_is_torchvisions(
     mode: str,
     interpolation: str,
-    center: tuple[float, float] | None,
+    center: tuple[int, int] | None,
     dataset: pathlib.Path,
     images: list[torch.Tensor],
 ) -> None:
-    rotation = T.RandomRotation(
-        60, interpolation, center=center, fill=(10, 20, 30), padding_mode=mode
-    )
+    rotation = T.RandomRotation(60, interpolation, center=center, fill=FILL, padding_mode=mode)
     made = loaded(dataset, [WHOLE, rotation])
+    middle = center and [at + AROUND * (mode == "edge") for at in center]
     for i, image in enumerate(images):
         angle = between(-60, 60, numbers(i)(0))
-        middle = (0.0, 0.0)
-        if center is not None:
-            middle = (center[0] - image.shape[1] / 2, center[1] - image.shape[0] / 2)
-        matrix = tv.inverse_matrix(-angle, center=middle)
-        check_warp(made[i], image, matrix, interpolation, mode)
+
+        def rotate(x: torch.Tensor, fill: list[float] | None, angle: float = angle) -> torch.Tensor:
+            return F.rotate(x, angle, FILTERS[interpolation], center=middle, fill=fill)
+
+        check_warp(made[i], image, rotate, interpolation, mode)
 
 
 @pytest.mark.parametrize("mode", ["constant", "edge"])
@@ -197,27 +219,27 @@ def test_affine_is_torchvisions(
     mode: str, interpolation: str, dataset: pathlib.Path, images: list[torch.Tensor]
 ) -> None:
     affine = T.RandomAffine(
-        (-30, 45),
-        (0.1, 0.3),
-        (0.5, 1.5),
-        (-20, 20, -5, 15),
-        interpolation,
-        (10, 20, 30),
-        None,
-        mode,
+        (-30, 45), (0.1, 0.3), (0.5, 1.5), (-20, 20, -5, 15), interpolation, FILL, None, mode
     )
     made = loaded(dataset, [WHOLE, affine])
     for i, image in enumerate(images):
         u = numbers(i)
-        height, width = image.shape[:2]
-        x, y = (round(between(-m, m, u(d))) for d, m in ((1, 0.1 * width), (2, 0.3 * height)))
-        matrix = tv.inverse_matrix(
-            between(-30, 45, u(0)),
-            (x, y),
-            between(0.5, 1.5, u(3)),
-            (between(-20, 20, u(4)), between(-5, 15, u(5))),
-        )
-        check_warp(made[i], image, matrix, interpolation, mode)
+        height, width = image.shape[1:]
+        shift = [round(between(-m, m, u(d))) for d, m in ((1, 0.1 * width), (2, 0.3 * height))]
+        shear = [between(-20, 20, u(4)), between(-5, 15, u(5))]
+        angle, scale = between(-30, 45, u(0)), between(0.5, 1.5, u(3))
+
+        def move(
+            x: torch.Tensor,
+            fill: list[float] | None,
+            angle: float = angle,
+            shift: list[int] = shift,
+            scale: float = scale,
+            shear: list[float] = shear,
+        ) -> torch.Tensor:
+            return F.affine(x, angle, shift, scale, shear, FILTERS[interpolation], fill)
+
+        check_warp(made[i], image, move, interpolation, mode)
 
 
 LISTS = [

@@ -100,6 +100,9 @@ TEST(NpyDecoder, elements_of_every_type_are_values) {
 TEST(NpyDecoder, maps_may_have_several_channels) {
   const std::string encoded = npy(dict_of("<f4", "(1, 2, 3)"), elements<float>({1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(values_in<float>(encoded, {0, 1, 1, 1}), (std::vector<float>{4, 5, 6}));
+  const std::string flow = npy(dict_of("<f4", "(1, 2, 2)"), elements<float>({1, 2, 3, 4}));
+  EXPECT_EQ(values_in<float>(flow, {0, 1, 1, 1}), (std::vector<float>{3, 4}));
+  EXPECT_FALSE(probe(as_bytes(flow)).alpha);
 }
 
 TEST(NpyDecoder, the_header_tells_the_type_of_the_values) {

@@ -205,14 +205,18 @@ Dict read_dict(DictReader& dict) {
 // Errors: UnsupportedError for a shape that is not that of an image.
 void set_shape(const Shape& shape, NpyHeader& header) {
   const auto& [height, width, channels] = shape.extents;
-  const bool wide = header.dtype == DType::kUint16 || header.dtype == DType::kInt32;
+  const bool floats = header.dtype == DType::kFloat16 || header.dtype == DType::kFloat32;
+  const bool wide = !floats && header.dtype != DType::kUint8;
   const bool fits = shape.count == 2 || (shape.count == 3 && channels == 1) ||
+                    (shape.count == 3 && floats && channels == 2) ||
                     (shape.count == 3 && !wide && (channels == 3 || channels == 4));
   if (!fits) {
     throw UnsupportedError(
         "the .npy file does not have the shape of an image",
-        {.expected = wide ? "(height, width) or (height, width, 1) for uint16 and int32"
-                          : "(height, width), or (height, width, channels) with 1, 3 or 4 channels",
+        {.expected = wide
+                         ? "(height, width) or (height, width, 1) for uint16 and int32"
+                         : "(height, width), or (height, width, channels) with 1, 3 or 4 channels, "
+                           "or with 2 of floats",
          .found = shape.count == 3 ? fmt::format("({}, {}, {})", height, width, channels)
                                    : fmt::format("{} dimensions", shape.count),
          .remedy = "Store other arrays in tensor fields"});

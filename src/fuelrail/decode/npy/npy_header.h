@@ -13,7 +13,7 @@ namespace fuelrail {
 struct NpyHeader {
   DType dtype = DType::kUint8;  // uint8, uint16, int32, float16 or float32
   Size size;                    // 0 to 2^31 - 1 on each side
-  int64_t channels = 1;         // 1, 3 or 4; 1 for uint16 and int32
+  int64_t channels = 1;         // 1, 3 or 4; 1 for uint16 and int32; floats may have 2
   uint64_t data_at = 0;         // byte position in the file of the first element
 
   int64_t pixel_bytes() const { return channels * static_cast<int64_t>(size_in_bytes(dtype)); }

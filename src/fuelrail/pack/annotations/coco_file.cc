@@ -332,7 +332,9 @@ auto first_repeated(const Range& sorted, Key key) {
 }
 
 [[noreturn]] void refuse_repeated(const char* section, int64_t id) {
-  throw CorruptError(fmt::format("`{}` has an id twice", section), {.found = fmt::to_string(id)});
+  throw CorruptError(
+      fmt::format("`{}` has an id twice", section),
+      {.found = fmt::to_string(id), .remedy = "Remove one of the two, or give it another id"});
 }
 
 }  // namespace
@@ -349,15 +351,19 @@ class CocoReader {
     const std::vector<std::string> found = read_elements(
         *source, {"images", "categories", "annotations"},
         [this](const std::string& section, uint64_t i, json& element) {
-          const JsonValue value{element, fmt::format("{}[{}]", section, i)};
-          if (section == "images") add_image(value);
-          if (section == "categories") add_category(value);
-          if (section == "annotations") add_annotation(value, element);
+          try {
+            add(section, {element, fmt::format("{}[{}]", section, i)}, element);
+          } catch (CorruptError& error) {
+            error.add({.remedy = "Correct or remove this element"});
+            throw;
+          }
         },
         keep_going);
     if (std::ranges::count(found, "images") == 0) {
       throw CorruptError("the file has no `images`, so it is not a COCO annotation file",
-                         {.expected = "a JSON object with images, annotations and categories"});
+                         {.expected = "a JSON object with images, annotations and categories",
+                          .remedy = "Pass the file of instances, key points or captions, and then "
+                                    "the folder of images"});
     }
     connect();
     warn_of_thin();
@@ -365,6 +371,12 @@ class CocoReader {
   }
 
  private:
+  void add(const std::string& section, const JsonValue& value, json& element) {
+    if (section == "images") add_image(value);
+    if (section == "categories") add_category(value);
+    if (section == "annotations") add_annotation(value, element);
+  }
+
   void add_image(const JsonValue& value) {
     const auto side = [&](const char* name) {
       const JsonValue number = value.member(name);
@@ -467,7 +479,8 @@ class CocoReader {
                                     int64_t id) const {
     throw CorruptError(
         fmt::format("`{}.{}` is not an id of `{}`", place_of_annotation(row), member, section),
-        {.found = fmt::to_string(id)});
+        {.found = fmt::to_string(id),
+         .remedy = fmt::format("Add it to `{}`, or remove the annotation", section)});
   }
 
   void warn_of_thin() const {

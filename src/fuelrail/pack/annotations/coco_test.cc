@@ -219,7 +219,10 @@ TEST_F(Coco, a_large_file_takes_less_than_three_times_its_length) {
 }
 
 TEST_F(Coco, a_file_that_is_not_of_the_format_is_refused) {
-  EXPECT_THAT(refusal(R"({"annotations": []})"), HasSubstr("the file has no `images`"));
+  EXPECT_THAT(
+      refusal(R"({"annotations": []})"),
+      HasSubstr("the file has no `images`, so it is not a COCO annotation file: expected a JSON "
+                "object with images, annotations and categories. Pass the file of"));
   EXPECT_THAT(refusal(R"([1])"), HasSubstr("the file is not a JSON object"));
   EXPECT_THAT(refusal(R"({"images": [)"), HasSubstr("offset 12: the file is not valid JSON"));
   EXPECT_THAT(refusal(R"({"images": {}})"), HasSubstr("`images` has the wrong type"));
@@ -242,11 +245,14 @@ TEST_F(Coco, a_wrong_annotation_is_refused_with_its_place) {
     return refusal_of_annotations(coco_object() + "," + coco_object(member));
   };
   EXPECT_THAT(refusal_of_annotations(R"({"image_id": 71, "category_id": 4, "bbox": [0, 0, 1, 1]})"),
-              HasSubstr("`annotations[0].image_id` is not an id of `images`: found 71"));
+              HasSubstr("`annotations[0].image_id` is not an id of `images`: found 71. Add it to "
+                        "`images`, or remove the annotation."));
   EXPECT_THAT(refusal_of_annotations(R"({"image_id": 70, "category_id": 5, "bbox": [0, 0, 1, 1]})"),
               HasSubstr("`annotations[0].category_id` is not an id of `categories`: found 5"));
-  EXPECT_THAT(refusal_of_member(R"("bbox": [0, 0, -1, 1])"),
-              HasSubstr("`annotations[1].bbox` has a negative width or height"));
+  EXPECT_THAT(
+      refusal_of_member(R"("bbox": [0, 0, -1, 1])"),
+      HasSubstr("`annotations[1].bbox` has a negative width or height: expected x, y, width, "
+                "height, found [0,0,-1,1]. Correct or remove this element."));
   EXPECT_THAT(refusal_of_member(R"("bbox": [0, 0, 1e300, 1])"),
               HasSubstr("`annotations[1].bbox[2]` has the wrong type: expected a finite number"));
   EXPECT_THAT(refusal_of_member(R"("bbox": [0, 0, 1])"), HasSubstr("expected 4 numbers"));

@@ -7,6 +7,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/files/files_container.h"
 #include "fuelrail/container/files/hidden_names.h"
+#include "fuelrail/container/name_end.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::pack {
@@ -16,8 +17,8 @@ constexpr int kDeepest = 32;
 
 class TreeListing {
  public:
-  TreeListing(const std::string& root, const KeepGoing& keep_going)
-      : root_(root), keep_going_(keep_going) {}
+  TreeListing(const std::string& root, const KeepGoing& keep_going, const ImageFormat* besides)
+      : root_(root), keep_going_(keep_going), besides_(besides) {}
 
   // `path`: of a folder, relative to the root; empty, or ends with a slash.
   void list(const std::string& path, int depth) {
@@ -36,7 +37,7 @@ class TreeListing {
     for (const DirectoryEntry& entry : entries) {
       if (entry.is_directory) {
         list(path + entry.name + "/", depth + 1);
-      } else if (files::has_image_extension(entry.name)) {
+      } else if (files::has_image_extension(entry.name) || is_besides(entry.name)) {
         add(path + entry.name);
       } else if (others_++ == 0) {
         first_other_ = join_uri(root_, path + entry.name);
@@ -54,6 +55,10 @@ class TreeListing {
   }
 
  private:
+  bool is_besides(std::string_view name) const {
+    return besides_ != nullptr && ends_with_ignoring_case(name, besides_->extensions[0]);
+  }
+
   void add(std::string path) {
     const auto [entry, is_new] = images_.emplace(stem_of(path), path);
     if (is_new) return;
@@ -65,6 +70,7 @@ class TreeListing {
 
   const std::string& root_;
   const KeepGoing& keep_going_;
+  const ImageFormat* besides_;
   std::map<std::string, std::string> images_;
   files::HiddenNames hidden_;
   uint64_t others_ = 0;
@@ -74,8 +80,9 @@ class TreeListing {
 }  // namespace
 
 std::map<std::string, std::string> images_by_stem(const std::string& root, const Warn& warn,
-                                                  const KeepGoing& keep_going) {
-  TreeListing listing(root, keep_going);
+                                                  const KeepGoing& keep_going,
+                                                  const ImageFormat* besides) {
+  TreeListing listing(root, keep_going, besides);
   listing.list("", 0);
   return std::move(listing).finish(warn);
 }

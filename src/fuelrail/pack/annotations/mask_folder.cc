@@ -23,7 +23,8 @@ class MaskFolder final : public SampleSource {
     mask.of = 0;
     mask.detail = kNothing;
     schema_.fields = {image_field("image"), std::move(mask)};
-    std::map<std::string, std::string> masks_left = images_by_stem(masks_, warn, keep_going);
+    std::map<std::string, std::string> masks_left =
+        images_by_stem(masks_, warn, keep_going, &kNpyFormat);
     for (auto& [stem, image] : images_by_stem(images_, warn, keep_going)) {
       const auto found = masks_left.find(stem);
       if (found == masks_left.end()) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/encode/npy_writer.h"
 #include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/source_values.h"
 #include "fuelrail/testing/temporary_directory.h"
@@ -77,12 +78,32 @@ TEST_F(MaskFolders, what_cannot_be_paired_is_refused) {
 TEST_F(MaskFolders, masks_without_exact_numbers_are_refused) {
   write("images/a.png");
   write_jpeg("masks/a.png");
-  EXPECT_THAT(refusal_to_read(), HasSubstr("the mask is a JPEG, whose values are not exact"));
+  EXPECT_THAT(refusal_to_read(),
+              HasSubstr("the mask is compressed with loss, so its numbers are not exact: "
+                        "found JPEG. Store masks as PNG"));
   std::vector<uint8_t> pixels(72);
   std::vector<std::byte> png;
   encode_png({pixels.data(), 4, 6, 3, 18}, 3, png);
   write_file(directory_ / "masks/a.png", as_text(png));
-  EXPECT_THAT(refusal_to_read(), HasSubstr("the mask has colours or transparency"));
+  EXPECT_THAT(refusal_to_read(), HasSubstr("masks/a.png: the image has colours or alpha"));
+}
+
+TEST_F(MaskFolders, masks_may_be_arrays_but_not_of_floats) {
+  write("images/a.png");
+  const auto write_array = [&](DType dtype) {
+    const std::vector<std::byte> elements(4 * 6 * size_in_bytes(dtype));
+    std::vector<std::byte> npy;
+    encode_npy({elements.data(), 4, 6, 1, dtype, static_cast<int64_t>(6 * size_in_bytes(dtype))},
+               npy);
+    write_file(directory_ / "masks/a.npy", as_text(npy));
+  };
+  write_array(DType::kInt32);
+  SourceSample sample;
+  open()->read(0, sample);
+  EXPECT_EQ(testing::text_of(sample.fields[1].bytes), file_contents(directory_ / "masks/a.npy"));
+  write_array(DType::kFloat32);
+  EXPECT_THAT(refusal_to_read(), HasSubstr("masks/a.npy: the numbers of the mask are floats: "
+                                           "expected uint8, uint16 or int32"));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/decode/probe.h"
 #include "fuelrail/encode/png_encoder.h"
+#include "fuelrail/pack/source/source_values.h"
 
 namespace fuelrail::pack {
 namespace {
@@ -44,10 +45,15 @@ FieldValue field_value(const FieldSpec& field, const SourceValue& value) {
   return stored;
 }
 
-// Errors: CorruptError that names the field.
+// Errors: CorruptError that names the field, also for a mask or map without values.
 ImageInfo probe_in(const FieldSpec& field, Bytes image) {
   try {
-    return probe(EncodedImage(image));
+    const ImageInfo info = probe(EncodedImage(image));
+    if (field.role == Role::kMask) {
+      check_mask(info, field.has(kRgbMask) ? ValueEncoding::kRgb : ValueEncoding::kStored);
+    }
+    if (field.role == Role::kMap) value_layout(info, ValueEncoding::kStored);
+    return info;
   } catch (const MissingCodecError&) {
     throw;
   } catch (const Error& error) {
@@ -202,7 +208,9 @@ void SampleRecords::check_headers(uint64_t i, SourceSample& sample) const {
     throw CorruptError(fmt::format("the size of field '{}' does not match its image '{}'",
                                    fields[k].name, fields[*fields[k].of].name),
                        {.expected = size_text(image) + ", or that at another scale",
-                        .found = size_text(*sizes[k])});
+                        .found = size_text(*sizes[k]),
+                        .remedy = "Resize one of them, or set `of` to the image that belongs to "
+                                  "the field"});
   }
 }
 

@@ -25,13 +25,6 @@ ImageInfo read_image_file(const std::string& uri, SourceValue& value) {
   }
 }
 
-// Requires: the header of a PNG, which `probe` has checked.
-bool has_colours(Bytes png) {
-  constexpr size_t kColourType = 25;
-  const auto type = std::to_integer<int>(png[kColourType]);
-  return type != 0 && type != 3;
-}
-
 }  // namespace
 
 void set_counting(uint64_t count, SourceValue& value) {
@@ -57,18 +50,27 @@ Size set_image(const std::string& uri, SourceValue& value) {
   return read_image_file(uri, value).oriented();
 }
 
+void check_mask(const ImageInfo& mask, ValueEncoding encoding) {
+  if (mask.lossy) {
+    throw UnsupportedError(
+        "the mask is compressed with loss, so its numbers are not exact",
+        {.found = std::string(mask.format->title), .remedy = "Store masks as PNG"});
+  }
+  if (value_layout(mask, encoding).dtype == DType::kFloat32) {
+    throw UnsupportedError("the numbers of the mask are floats",
+                           {.expected = "uint8, uint16 or int32",
+                            .remedy = "Convert the array with array.astype(\"uint8\"), or declare "
+                                      "the field as a map"});
+  }
+}
+
 void set_mask(const std::string& uri, SourceValue& value) {
   const ImageInfo mask = read_image_file(uri, value);
-  if (mask.format == &kJpegFormat) {
-    throw UnsupportedError("the mask is a JPEG, whose values are not exact",
-                           {.path = uri, .remedy = "Store masks as PNG"});
-  }
-  if (mask.format == &kPngFormat && has_colours(value.bytes)) {
-    throw UnsupportedError("the mask has colours or transparency",
-                           {.path = uri,
-                            .expected = "a PNG of grey levels or palette indices",
-                            .remedy = "Convert the mask, or pack it from Python as "
-                                      "fields.Mask(encoding=\"rgb\")"});
+  try {
+    check_mask(mask, ValueEncoding::kStored);
+  } catch (Error& error) {
+    error.add({.path = uri});
+    throw;
   }
 }
 

@@ -11,6 +11,8 @@
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/decode/probe.h"
+#include "fuelrail/decode/values.h"
 #include "fuelrail/pack/source/sample_source.h"
 
 namespace fuelrail::pack {
@@ -38,8 +40,11 @@ void set_texts(std::span<const std::string> texts, SourceValue& value);
 // Errors: those of SampleSource::read, and those of `probe`.
 Size set_image(const std::string& uri, SourceValue& value);
 
-// As set_image, for a mask. Errors, besides: UnsupportedError for a JPEG, whose values are not
-// exact, and for a PNG with colours or transparency.
+// Errors: UnsupportedError for an image that cannot be a mask, because it is compressed with loss,
+// or stores floats, or has no values in this encoding (value_layout).
+void check_mask(const ImageInfo& mask, ValueEncoding encoding);
+
+// As set_image, for a mask of stored numbers. Errors, besides: those of check_mask.
 void set_mask(const std::string& uri, SourceValue& value);
 
 }  // namespace fuelrail::pack
