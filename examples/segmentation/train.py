@@ -201,9 +201,9 @@ def show_results(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("demo-out/segmentation"))
-    parser.add_argument("--train", type=int, default=1200, help="training images")
+    parser.add_argument("--train", type=int, default=1100, help="training images")
     parser.add_argument("--val", type=int, default=400, help="held-out images")
-    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--epochs", type=int, default=8)
     options = parser.parse_args()
     out: pathlib.Path = options.out
     out.mkdir(parents=True, exist_ok=True)
