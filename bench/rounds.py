@@ -203,41 +203,53 @@ def prepare(records: int) -> dict[str, pathlib.Path]:
 
 
 def peer_python(peer: str) -> str:
-    """Returns the interpreter of a peer's own environment, which is created from bench/peers/PEER.txt if it does not exist."""
+    """Returns the interpreter of a peer's own environment, which is created from bench/peers/PEER.txt if it does not exist.
+    Packages that pip compiles find the .pc files in bench/peers/PEER/."""
     environment = ROOT / ".cache" / "peers" / peer
     python = environment / "bin" / "python"
     if not python.exists():
         print(f"creating {environment} ...", flush=True)
         subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
         wanted = str(PEERS / f"{peer}.txt")
-        subprocess.run([str(python), "-m", "pip", "install", "-q", "-r", wanted], check=True)
+        subprocess.run(
+            [str(python), "-m", "pip", "install", "-q", "-r", wanted],
+            check=True,
+            env={**os.environ, "PKG_CONFIG_PATH": str(PEERS / peer)},
+        )
     return str(python)
 
 
-def best_pillow_workers(source: pathlib.Path, records: int, threads: int) -> int:
-    """Measures one epoch for each worker count, after a warm-up epoch. Returns: the fastest count; 1 if only one thread is used."""
+def best_workers(make: Callable[[int], Contender], threads: int) -> int:
+    """Measures one epoch of `make(workers)` for each worker count, after a warm-up epoch. Returns: the fastest count; 1 if only
+    one thread is used."""
     if threads == 1:
         return 1
     speeds = {}
     for workers in range(1, 2 * threads + 1):
-        command = [
-            sys.executable,
-            str(PEERS / "pillow_loader.py"),
-            str(source),
-            str(min(records, 3200)),
-        ]
-        contender = Contender(
-            "torch DataLoader + Pillow", [*command, str(workers), str(BATCH), str(SIDE)]
-        )
+        contender = make(workers)
         contender.run(0)
         answer = contender.run(1)
         contender.stop()
         speeds[workers] = answer["images"] / answer["seconds"]
-    print(
-        "  Pillow by workers: " + ", ".join(f"{w}: {s:.0f} img/s" for w, s in speeds.items()),
-        flush=True,
-    )
+    shown = ", ".join(f"{workers}: {speed:.0f} img/s" for workers, speed in speeds.items())
+    print(f"  {contender.name} by workers: {shown}", flush=True)
     return max(speeds, key=lambda workers: speeds[workers])
+
+
+def best_pillow_workers(source: pathlib.Path, records: int, threads: int) -> int:
+    command = [
+        sys.executable,
+        str(PEERS / "pillow_loader.py"),
+        str(source),
+        str(min(records, 3200)),
+    ]
+
+    def make(workers: int) -> Contender:
+        return Contender(
+            "torch DataLoader + Pillow", [*command, str(workers), str(BATCH), str(SIDE)]
+        )
+
+    return best_workers(make, threads)
 
 
 def measure_sets(

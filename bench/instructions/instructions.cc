@@ -2,8 +2,9 @@
 // worker writes them into the rows of a batch, without the engine. The images are computed, so they
 // are the same on every machine.
 //
-//   fuelrail_instructions make FILE.rec     writes the images
-//   fuelrail_instructions run FILE.rec      runs the epoch, in the function `counted_epoch`
+//   fuelrail_instructions make-image-records FILE.rec      writes the images and their labels
+//   fuelrail_instructions make-sample-records FILE.rec     writes the same as sample records
+//   fuelrail_instructions run FILE.rec                     runs the epoch, in `counted_epoch`
 //
 // `run` prints one JSON object: the number of images, the instruction set of the SIMD code, and a
 // checksum of the pixels.
@@ -12,8 +13,10 @@
 #include <hwy/targets.h>
 
 #include <cstring>
+#include <functional>
 #include <iostream>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +25,7 @@
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/recordio/record_writer.h"
+#include "fuelrail/container/sample_record.h"
 #include "fuelrail/loader/sample_worker.h"
 #include "fuelrail/sampler/epoch_sampler.h"
 #include "fuelrail/storage/file_system.h"
@@ -37,18 +41,34 @@ constexpr size_t kBatch = 16;
 // The sizes of ordinary photographs on the web, as in ImageNet.
 constexpr Size kSizes[] = {{375, 500}, {500, 375}, {333, 500}, {480, 640}, {256, 341}, {400, 300}};
 
-void make(const std::string& uri) {
+using AppendRecord =
+    std::function<void(size_t id, std::span<const std::byte> jpeg, std::vector<std::byte>& out)>;
+
+void make(const std::string& uri, const AppendRecord& append) {
   const auto sink = fuelrail::file_system_for(uri).create(uri);
   fuelrail::recordio::RecordWriter writer(*sink);
   for (size_t i = 0; i < kImages; ++i) {
     const Size size = kSizes[i % std::size(kSizes)];
-    const auto jpeg = fuelrail::make_jpeg(size.height, size.width, i);
-    const auto label = static_cast<float>(i);
     std::vector<std::byte> payload;
-    fuelrail::append_image_record(i, {&label, 1}, jpeg, payload);
+    append(i, fuelrail::make_jpeg(size.height, size.width, i), payload);
     writer.append(payload);
   }
   sink->commit();
+}
+
+void append_image_record(size_t id, std::span<const std::byte> jpeg, std::vector<std::byte>& out) {
+  const auto label = static_cast<float>(id);
+  fuelrail::append_image_record(id, {&label, 1}, jpeg, out);
+}
+
+void append_sample_record(size_t id, std::span<const std::byte> jpeg, std::vector<std::byte>& out) {
+  static const fuelrail::SampleEncoder encoder(
+      {{fuelrail::image_field("image"), fuelrail::label_field("label")}});
+  const auto label = static_cast<int64_t>(id);
+  std::vector<fuelrail::FieldValue> values(2);
+  values[0].bytes = jpeg;
+  values[1].bytes = std::as_bytes(std::span(&label, 1));
+  encoder.append(id, values, out);
 }
 
 constexpr uint64_t kSeed = 1;
@@ -133,8 +153,8 @@ extern "C" __attribute__((noinline)) void counted_epoch(void* opaque) {
 int main(int argc, char** argv) {
   const std::string verb = argc == 3 ? argv[1] : "";
   try {
-    if (verb == "make") {
-      make(argv[2]);
+    if (verb == "make-image-records" || verb == "make-sample-records") {
+      make(argv[2], verb == "make-image-records" ? append_image_record : append_sample_record);
       return 0;
     }
     if (verb == "run") {
@@ -150,6 +170,6 @@ int main(int argc, char** argv) {
     std::cerr << "fuelrail_instructions: " << error.what() << "\n";
     return 1;
   }
-  std::cerr << "usage: fuelrail_instructions make|run FILE.rec\n";
+  std::cerr << "usage: fuelrail_instructions make-image-records|make-sample-records|run FILE.rec\n";
   return 2;
 }

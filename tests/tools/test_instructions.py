@@ -88,3 +88,10 @@ def test_what_differs_is_named_the_largest_first() -> None:
         "  -10.00%  write",
         "   -1.00%  decode",
     ]
+
+
+def test_the_check_fails_without_a_stored_count_and_for_one_that_differs() -> None:
+    now = counted(1000)
+    assert instructions.compare(now, {"AVX2": counted(1005)}) is False
+    assert instructions.compare(now, {"AVX2": counted(900)}) is True
+    assert instructions.compare(now, {"AVX2, sample records": counted(1000)}) is True

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageOps
@@ -16,7 +17,9 @@ import fuelrail as fr
 from fuelrail import transforms as T
 from loading import CROP, crop_of
 from photographs import encoded, photograph, pixels
-from reference import Random, random_resized_crop_box
+from reference import Random
+from torchvision_draws import drawing
+from torchvision_v2 import v2
 
 
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
@@ -60,6 +63,7 @@ def test_random_resized_crop_equals_pillow_within_one_level(
 ) -> None:
     scale, ratio = (smallest, 1.0), (0.5, 2.0)
     transform = T.RandomResizedCrop(size, scale, ratio, interpolation)
+    drawn = v2.RandomResizedCrop(size, scale, ratio)
     loader = fr.Loader(
         record_file, 31, transforms=[transform], dtype="uint8", layout="NHWC", seed=seed
     )
@@ -67,9 +71,9 @@ def test_random_resized_crop_equals_pillow_within_one_level(
     ((images, _),) = list(loader)
     for position, sample in enumerate(loader.dataset):
         image = Image.open(io.BytesIO(sample.image)).convert("RGB")
-        top, left, height, width = random_resized_crop_box(
-            image.height, image.width, scale, ratio, Random(seed, epoch, position)
-        )
+        with drawing(Random(seed, epoch, position)):
+            box = drawn.make_params([torch.zeros(3, image.height, image.width)])
+        top, left, height, width = (box[name] for name in ("top", "left", "height", "width"))
         crop = image.crop((left, top, left + width, top + height))
         expected = np.asarray(crop.resize(size[::-1], FILTERS[interpolation]), int)
         assert np.abs(images.numpy()[position] - expected).max() <= 1
@@ -139,7 +143,6 @@ def test_a_flip_happens_where_the_numbers_of_its_seed_say(record_file: pathlib.P
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_normalize_equals_torch_bit_for_bit(record_file: pathlib.Path, dtype: str) -> None:
-    torch = pytest.importorskip("torch")
     mean, std = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
     crop = T.CenterCrop(50)
     pixel = torch.from_numpy(whole_epoch(record_file, [crop])).permute(0, 3, 1, 2).contiguous()

@@ -16,15 +16,13 @@ import torch
 import fuelrail as fr
 from fuelrail import transforms as T
 from fuelrail.drawn import Drawn
-from reference import Random, random_iou_crop
+from reference import Random
+from torchvision_draws import drawing
+from torchvision_moves import EXACT, NEAREST, Move, between_pixels
 from torchvision_v2 import functional as F
 from torchvision_v2 import tv_tensors, v2
 
 SEED = 11
-EXACT = v2.InterpolationMode.NEAREST_EXACT
-NEAREST = v2.InterpolationMode.NEAREST
-Move = Callable[[Any], Any]
-"""Applies one of torchvision's functions to boxes, or to a mask."""
 
 
 class Objects:
@@ -64,12 +62,12 @@ def check_boxes(drawn: Drawn, objects: Objects, move: Move) -> None:
         assert np.abs(moved[kept] - same.numpy()[kept]).max(initial=0) < 1e-4
 
 
-def check_mask(drawn: Drawn, objects: Objects, move: Move, share: float = 0.0) -> None:
-    """share: of the pixels that may differ, because their place is between two pixels."""
+def check_mask(drawn: Drawn, objects: Objects, move: Move) -> None:
     mask = tv_tensors.Mask(torch.from_numpy(objects.mask)[None])
     moved = drawn.move_mask(objects.mask, fill=0)
     assert moved.shape == drawn.size
-    assert (move(mask)[0].numpy() != moved).mean() <= share
+    differs = move(mask)[0].numpy() != moved
+    assert not (differs & ~between_pixels(drawn)).any()
 
 
 def box_of(step: Any) -> tuple[int, int, int, int]:
@@ -154,7 +152,7 @@ def test_rotated_boxes_and_masks_are_torchvisions() -> None:
             return F.rotate(x, angle, NEAREST, center=center)
 
         check_visible(drawn, objects, rotate)
-        check_mask(drawn, objects, rotate, share=0.002)
+        check_mask(drawn, objects, rotate)
 
 
 def test_affine_boxes_and_masks_are_torchvisions() -> None:
@@ -181,7 +179,7 @@ def test_affine_boxes_and_masks_are_torchvisions() -> None:
             return F.affine(x, angle, shift, scale, shear, NEAREST)
 
         check_visible(drawn, objects, move)
-        check_mask(drawn, objects, move, share=0.002)
+        check_mask(drawn, objects, move)
 
 
 def check_visible(drawn: Drawn, objects: Objects, move: Move) -> None:
@@ -196,35 +194,30 @@ def check_visible(drawn: Drawn, objects: Objects, move: Move) -> None:
     assert np.abs(moved[kept] - expected.numpy()[kept]).max(initial=0) < 1e-4
 
 
-def test_random_iou_crop_takes_the_crops_that_torchvision_would_and_removes_the_same_objects() -> (
-    None
-):
-    options = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
-    crops = 0
+def test_random_iou_crop_crops_and_removes_as_torchvision_does() -> None:
+    crops = removed = 0
     for position in range(60):
         objects = Objects(position)
+        height, width = objects.size
         boxes = objects.clipped()[:3]
-        random = Random(SEED, 0, position)
-        crop = random_iou_crop(objects.size, boxes.tolist(), options, random)
+
+        def misfits(w: float, h: float, height: int = height, width: int = width) -> bool:
+            return not 0.5 <= int(width * (0.3 + 0.7 * w)) / int(height * (0.3 + 0.7 * h)) <= 2
+
         drawn = T.draw([T.RandomIoUCrop()], objects.size, SEED, 0, position, boxes=boxes)
-        if crop is None:
-            assert drawn.size == objects.size
-            assert not drawn.removed.any()
-            continue
-        crops += 1
-        (step,) = drawn.steps
-        assert step["window"] == crop
-        top, left, height, width = crop
-        middle = (boxes[:, :2] + boxes[:, 2:]) / 2
-        inside = ((middle > (left, top)) & (middle < (left + width, top + height))).all(1)
-        visible = (boxes[:, 2:] > boxes[:, :2]).all(1)
-        assert (drawn.removed == visible & ~inside).all()
+        image = tv_tensors.Image(torch.zeros(1, *objects.size))
+        crop = v2.RandomIoUCrop()
+        with drawing(Random(SEED, 0, position), misfits=misfits):
+            image, expected = crop(image, tv_boxes(boxes, objects.size))
+        assert image.shape[1:] == drawn.size
         moved, kept = drawn.move_boxes(boxes)
-        expected = F.crop(tv_boxes(boxes, objects.size), *crop).numpy()
-        large = ((expected[:, 2:] - expected[:, :2]) >= 1).all(1)
-        assert (kept == inside & large).all()
-        assert np.abs(moved[kept] - expected[kept]).max(initial=0) < 1e-4
+        assert (kept == v2.functional.sanitize_bounding_boxes(expected)[1].numpy()).all()
+        assert np.abs(moved[kept] - expected.numpy()[kept]).max(initial=0) < 1e-4
+        assert not expected[torch.from_numpy(drawn.removed)].any()
+        crops += drawn.size != objects.size
+        removed += drawn.removed.sum()
     assert crops > 30
+    assert removed > 30
 
 
 def test_random_iou_crop_without_objects_leaves_the_image_and_without_boxes_is_an_error() -> None:
