@@ -14,7 +14,7 @@
 #include "fuelrail/benzina/still_work.h"
 #include "fuelrail/decode/hevc/nal_units.h"
 #include "fuelrail/encode/hevc_encoder.h"
-#include "fuelrail/loader/image_worker.h"
+#include "fuelrail/loader/sample_worker.h"
 #include "fuelrail/loader/loader.h"
 #include "fuelrail/testing/bzna_file.h"
 #include "fuelrail/testing/plugin_test.h"
@@ -277,7 +277,7 @@ class StillWorkers : public BznaEpochs {
     const auto rows = std::make_shared<benzina::FedRows>();
     rows->add(0, std::vector<StillParameters>(100));
     const LoaderWork stills = benzina::still_work(container, rows, {.output = {16, 24}});
-    const LoaderWork images = image_work(
+    const LoaderWork images = sample_work(
         container, {.transforms = {CenterCrop{.size = {16, 24}}}, .fields = {"image"}}, {});
     std::vector<WorkerCase> cases;
     for (const auto& [name, work] : {std::pair{"StillWork", stills}, {"ImageWork", images}}) {
