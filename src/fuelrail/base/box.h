@@ -1,6 +1,7 @@
 // Sizes and boxes of images, in whole pixels. Inside fuelrail, height always comes before width.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace fuelrail {
@@ -10,6 +11,14 @@ struct Size {
   int64_t width = 0;
   friend bool operator==(const Size&, const Size&) = default;
 };
+
+// Whether images of these sizes may show the same scene: one, scaled to the height or the width of
+// the other, differs by at most a pixel of the larger. Requires: no side is 0.
+constexpr bool same_aspect(Size a, Size b) {
+  const int64_t difference = a.height * b.width - a.width * b.height;
+  const int64_t most = std::min(std::max(a.height, b.height), std::max(a.width, b.width));
+  return difference <= most && -difference <= most;
+}
 
 // Rows [top, top + height) and columns [left, left + width).
 struct Box {

@@ -17,6 +17,12 @@ RawView view_of(std::byte* data, Size size, int64_t channels, DType dtype) {
   return view;
 }
 
+RawView scratch_view(Scratch& scratch, Size size, int64_t channels, DType dtype) {
+  const auto bytes =
+      static_cast<size_t>(size.height * size.width * channels) * size_in_bytes(dtype);
+  return view_of(reinterpret_cast<std::byte*>(scratch.take(bytes)), size, channels, dtype);
+}
+
 template <typename From, typename To>
 void convert_row(const std::byte* from, To* to, int64_t count) {
   for (int64_t i = 0; i < count; ++i, from += sizeof(From)) {
@@ -134,16 +140,24 @@ void FollowerLoader::write(const MaskValues& program, const SampleMotion::Leader
   const ConstRawView input = decoder_.decode_values(
       {.encoded = image.encoded, .info = image.info, .box = box, .stop = image.stop},
       program.encoding, *image.tolerated);
+  const ConstRawView numbers = with_room_for(program, input);
   std::byte* const to = memory(plan_.output, 1);
-  if (layout.dtype == program.dtype) {
-    return masks_.run(plan_, input, box, program.fill, view_of(to, plan_.output, 1, layout.dtype));
+  if (numbers.dtype == program.dtype) {
+    return masks_.run(plan_, numbers, box, program.fill,
+                      view_of(to, plan_.output, 1, numbers.dtype));
   }
-  const auto pixels = static_cast<size_t>(plan_.output.height * plan_.output.width);
-  const RawView narrow =
-      view_of(reinterpret_cast<std::byte*>(output_.take(pixels * size_in_bytes(layout.dtype))),
-              plan_.output, 1, layout.dtype);
-  masks_.run(plan_, input, box, program.fill, narrow);
+  const RawView narrow = scratch_view(output_, plan_.output, 1, numbers.dtype);
+  masks_.run(plan_, numbers, box, program.fill, narrow);
   widen(narrow, program.dtype, to);
+}
+
+// The mask in a type that holds the number beyond its edges.
+ConstRawView FollowerLoader::with_room_for(const MaskValues& program, ConstRawView mask) {
+  if (mask.dtype != DType::kUint8 || program.fill <= UINT8_MAX) return mask;
+  const DType dtype = program.dtype == DType::kUint16 ? DType::kUint16 : DType::kInt32;
+  const RawView wide = scratch_view(input_, mask.size(), 1, dtype);
+  widen(mask, dtype, wide.data);
+  return wide;
 }
 
 void FollowerLoader::write(const MapValues& program, const SampleMotion::Leader& leader,
@@ -158,11 +172,7 @@ void FollowerLoader::write(const MapValues& program, const SampleMotion::Leader&
 
 void FollowerLoader::write(const MapValues& program, const SampleMotion::Leader& leader,
                            ConstRawView tensor, const RowMemory& memory) {
-  if (tensor.height == 0 || tensor.width == 0 || tensor.channels == 0) {
-    throw CorruptError("a map is empty",
-                       {.found = fmt::format("height {}, width {}, channels {}", tensor.height,
-                                             tensor.width, tensor.channels)});
-  }
+  if (tensor.channels == 0) throw CorruptError("a map has no channels");
   follow(leader.plan, leader.motion.image(), tensor.size(), program.follower, plan_);
   const Box box = needed_input(plan_.steps.front());
   run_map(program, tensor.crop(box), box, memory);
@@ -178,11 +188,7 @@ void FollowerLoader::run_map(const MapValues& program, ConstRawView values, Box 
          .found = fmt::format("{}", channels),
          .remedy = "Pack maps with different numbers of channels as different fields"});
   }
-  const auto bytes_of = [channels](Size size) {
-    return static_cast<size_t>(size.height * size.width * channels) * sizeof(float);
-  };
-  const RawView input = view_of(reinterpret_cast<std::byte*>(input_.take(bytes_of(box.size()))),
-                                box.size(), channels, DType::kFloat32);
+  const RawView input = scratch_view(input_, box.size(), channels, DType::kFloat32);
   for (int64_t y = 0; y < box.height; ++y) {
     to_float32(values.dtype, values.row(y), input.row_of<float>(y), box.width * channels);
   }
@@ -191,8 +197,7 @@ void FollowerLoader::run_map(const MapValues& program, ConstRawView values, Box 
   if (channels == 1 || program.layout == ImageLayout::kNhwc) {
     return maps_.run(plan_, input, box, program.fill, view_of(to, size, channels, DType::kFloat32));
   }
-  const RawView mixed = view_of(reinterpret_cast<std::byte*>(output_.take(bytes_of(size))), size,
-                                channels, DType::kFloat32);
+  const RawView mixed = scratch_view(output_, size, channels, DType::kFloat32);
   maps_.run(plan_, input, box, program.fill, mixed);
   const auto* const from = reinterpret_cast<const float*>(mixed.data);
   auto* next = reinterpret_cast<float*>(to);

@@ -46,6 +46,7 @@ class FollowerLoader {
              const RowMemory& memory);
 
  private:
+  ConstRawView with_room_for(const MaskValues& program, ConstRawView mask);
   void run_map(const MapValues& program, ConstRawView values, Box box, const RowMemory& memory);
 
   UprightDecoder decoder_;
@@ -53,7 +54,7 @@ class FollowerLoader {
   PlanRunner pixels_;
   MaskRunner masks_;
   MapRunner maps_;
-  Scratch input_;   // a map's values as float32
+  Scratch input_;   // a map's values as float32, a mask that is widened for its `fill`
   Scratch output_;  // a mask before it is widened, a map before its channels are separated
 };
 

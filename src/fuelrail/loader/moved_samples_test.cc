@@ -221,6 +221,42 @@ TEST(MovedSamples, a_masks_type_is_that_of_the_first_record_or_of_the_option) {
                         "int64, found float32"));
 }
 
+TEST(MovedSamples, a_masks_fill_is_written_whole) {
+  Schema schema = scene_schema();
+  schema.fields[kMask].detail = 300;
+  ImageOptions options = every_field({Pad{.padding = {.left = 1}}});
+  options.fields = {"mask"};
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { sample_program(schema, options); }),
+              HasSubstr("the `fill` of the mask 'mask' does not fit its column: expected at most "
+                        "255, because the column is uint8, found 300"));
+  const auto first_number = [&](DType dtype) {
+    options.dtype_of = {{"mask", dtype}};
+    Loader loader(scenes(schema, {scene()}), {}, options);
+    const Batch batch = loader.next().value();
+    if (dtype == DType::kUint16) return int64_t{row_of<uint16_t>(batch, "mask")[0]};
+    return row_of<int64_t>(batch, "mask")[0];
+  };
+  EXPECT_EQ(first_number(DType::kUint16), 300);
+  EXPECT_EQ(first_number(DType::kInt64), 300);
+}
+
+TEST(MovedSamples, a_bad_first_record_does_not_decide_on_the_type) {
+  MemoryContainer::Record wide = scene();
+  wide.fields[kMask] = npy_text("<u2", "(6, 8)", grid<uint16_t>());
+  MemoryContainer::Record bad = wide;
+  bad.fields[kMask] = "no image";
+  ImageOptions options = every_field({});
+  options.fields = {"mask"};
+  const auto mask_of = [&](const std::vector<MemoryContainer::Record>& records) {
+    return sample_work(scenes(scene_schema(), records), options).columns[0];
+  };
+  EXPECT_EQ(mask_of({bad, wide}).dtype, DType::kUint16);
+  EXPECT_THAT(refusal_of<Error>([&] {
+                mask_of({bad, bad});
+              }),
+              HasSubstr("memory://scenes: record 1, field 'mask'"));
+}
+
 TEST(MovedSamples, errors_name_the_field) {
   const auto error_of = [](Field field, std::string bytes) {
     MemoryContainer::Record record = scene();
@@ -236,7 +272,14 @@ TEST(MovedSamples, errors_name_the_field) {
   EXPECT_THAT(error_of(kMask, npy_text("<f4", "(6, 8)", grid<float>())),
               HasSubstr("the values of a mask are not class or object numbers"));
   EXPECT_THAT(error_of(kDepth, shaped_bytes({0, 8}, "")),
-              HasSubstr("field 'depth', offset 0: a map is empty"));
+              HasSubstr("field 'depth', offset 0: a mask, map or partner image has another aspect "
+                        "ratio than its image: expected the ratio of height 6, width 8, found "
+                        "height 0, width 8"));
+  ImageOptions too_large = every_field({RandomCrop{.size = {9, 9}}});
+  too_large.fields = {"mask"};
+  EXPECT_THAT(
+      refusal_of<Error>([&] { first_batch(too_large); }),
+      HasSubstr("field 'image', offset 0: the image is smaller than RandomCrop's crop size"));
   EXPECT_THAT(error_of(kBoxes, numbers_bytes<float>({0, 0, 2, 2, 4, 3, 3, 6})),
               HasSubstr("a box of the field 'boxes' is invalid"));
 }

@@ -45,11 +45,11 @@ SampleMotion::Leader& SampleMotion::leader(size_t leader) {
   const LeaderProgram& program = program_.leaders[leader];
   try {
     look_at(state, program, sample_->fields[program.field]);
+    prepare(state, program);
   } catch (Error& error) {
     error.add({.field = image_name(schema_, program.field)});
     throw;
   }
-  prepare(state, program);
   state.ready = true;
   return state;
 }
@@ -101,10 +101,15 @@ void SampleMotion::read(size_t boxes, Size image) {
   const FieldValue& value = sample_->fields[program.field];
   const std::string_view name = program.name;
   state.boxes.clear();
-  if (program.dtype == DType::kFloat32) {
-    read_boxes(floats_.of(value.bytes), program.format, program.form, image, name, state.boxes);
-  } else {
-    read_boxes(doubles_.of(value.bytes), program.format, program.form, image, name, state.boxes);
+  try {
+    if (program.dtype == DType::kFloat32) {
+      read_boxes(floats_.of(value.bytes), program.format, program.form, image, name, state.boxes);
+    } else {
+      read_boxes(doubles_.of(value.bytes), program.format, program.form, image, name, state.boxes);
+    }
+  } catch (Error& error) {
+    error.add({.field = program.name});
+    throw;
   }
   state.read = true;
 }
@@ -141,7 +146,7 @@ std::span<const uint8_t> SampleMotion::kept(size_t objects) {
 void SampleMotion::keep_shown(const PointsProgram& program, std::vector<uint8_t>& kept) {
   const FieldValue& value = sample_->fields[program.field];
   const auto objects = static_cast<size_t>(value.shape[0]);
-  shown_.clear();
+  leader(program.leader);  // may use the memory of the numbers
   if (program.dtype == DType::kFloat32) {
     std::vector<float> moved(value.bytes.size() / sizeof(float));
     points(program, floats_.of(value.bytes), std::span(moved));

@@ -159,6 +159,13 @@ class ProgramBuilder {
     const std::optional<Size> fixed = output_size(leaders_.transforms_of(leader));
     const Size size = fixed.value_or(Size{-1, -1});
     const DType dtype = mask_dtype(field, spec);
+    if (dtype == DType::kUint8 && spec.detail > UINT8_MAX) {
+      throw InvalidArgumentError(
+          fmt::format("the `fill` of the mask '{}' does not fit its column", spec.name),
+          {.expected = "at most 255, because the column is uint8",
+           .found = fmt::format("{}", spec.detail),
+           .remedy = fmt::format("Set a wider type: dtype={{\"{}\": \"int64\"}}", spec.name)});
+    }
     return {{.name = spec.name, .dtype = dtype, .row_shape = {size.height, size.width}},
             MaskValues{.field = field,
                        .leader = leader,

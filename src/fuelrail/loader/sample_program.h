@@ -180,8 +180,8 @@ struct SampleProgram {
   KeepRule keep{};
 };
 
-// The properties of an image field of the dataset's first record; empty if it cannot be read. It
-// decides the element type of masks and the number of channels of maps.
+// The properties of an image field of the dataset's first record that can be read; empty if there
+// are no records. They decide the element type of masks and the number of channels of maps.
 using FirstImage = std::function<std::optional<ImageInfo>(size_t field)>;
 
 // The columns that `options.fields` selects (field_patterns.h). Types and shapes are those of the
@@ -189,10 +189,10 @@ using FirstImage = std::function<std::optional<ImageInfo>(size_t field)>;
 // rows (n, ...) if they do, else lists. Errors: InvalidArgumentError for `fields` that
 // select_columns refuses, transforms or a pixel format that `check` refuses, transforms for a
 // dataset without image fields, patterns that check_patterns refuses, an element type that a mask
-// or map cannot have, a RandomIoUCrop of an image without boxes, too many image fields, and a
-// pattern that packs rows which differ in other dimensions than the first; UnsupportedError for
-// fields that refer to a list of images, lists of masks, and a custom stage that moves the pixels
-// of an image with which others move.
+// or map cannot have or that does not hold a mask's `fill`, a RandomIoUCrop of an image without
+// boxes, too many image fields, and a pattern that packs rows which differ in other dimensions than
+// the first; UnsupportedError for fields that refer to a list of images, lists of masks, and a
+// custom stage that moves the pixels of an image with which others move.
 SampleProgram sample_program(const Schema& schema, const ImageOptions& options,
                              const FirstImage& first_image = {});
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -388,23 +389,33 @@ class SampleWorker final : public Worker {
   Sample sample_;
 };
 
-// Reads the first record when a property of one of its images is first needed.
-class FirstSample {
+// Reads the first records, for the properties of their images.
+class FirstSamples {
  public:
-  FirstSample(const Container& container, int64_t max_pixels)
+  FirstSamples(const Container& container, int64_t max_pixels)
       : container_(container), max_pixels_(max_pixels) {}
 
-  // An error is not thrown: the epoch reports it.
+  // Of the first record whose image can be read; empty if there are no records. Errors: the last
+  // one, if none of the first kMost can be read.
   std::optional<ImageInfo> image(size_t field) {
-    try {
-      if (framed_.empty()) read_sample(container_, 0, framed_, sample_);
-      return probe(sample_.fields[field], max_pixels_);
-    } catch (const Error&) {
-      return std::nullopt;
+    const uint64_t records = std::min(container_.size(), kMost);
+    for (uint64_t i = 0; i < records; ++i) {
+      try {
+        read_sample(container_, i, framed_, sample_);
+        return probe(sample_.fields[field], max_pixels_);
+      } catch (Error& error) {
+        if (i + 1 < records) continue;
+        error.add(container_.place(i).detail());
+        error.add({.field = image_name(container_.schema(), field)});
+        throw;
+      }
     }
+    return std::nullopt;
   }
 
  private:
+  static constexpr uint64_t kMost = 16;
+
   const Container& container_;
   const int64_t max_pixels_;
   std::vector<std::byte> framed_;
@@ -415,7 +426,7 @@ class FirstSample {
 
 LoaderWork sample_work(std::shared_ptr<const Container> container, const ImageOptions& images,
                        const LoaderOptions& loading) {
-  FirstSample first(*container, images.max_pixels);
+  FirstSamples first(*container, images.max_pixels);
   SampleProgram program = sample_program(container->schema(), images,
                                          [&first](size_t field) { return first.image(field); });
   std::vector<ColumnSpec> columns;

@@ -78,9 +78,7 @@ std::optional<ResampleStep> merged(const ResampleStep& first, const ResampleStep
 
 // The aspect ratios are equal to a pixel of either image.
 void require_same_aspect(Size image, Size other) {
-  const int64_t difference = image.height * other.width - image.width * other.height;
-  const int64_t pixel = std::max({image.height, image.width, other.height, other.width});
-  if (std::abs(difference) <= pixel) return;
+  if (other.height > 0 && other.width > 0 && same_aspect(image, other)) return;
   const auto text = [](Size size) {
     return fmt::format("height {}, width {}", size.height, size.width);
   };
@@ -278,11 +276,12 @@ class Resolver {
   void operator()(const CustomStage& custom) {
     const Size size = current();
     const Size output = custom.stage->output_size(size);
-    if (output.height < 1 || output.width < 1 || (custom.stage->in_place() && output != size)) {
+    const bool keeps_size = custom.stage->in_place() || !custom.stage->moves_pixels();
+    if (output.height < 1 || output.width < 1 || (keeps_size && output != size)) {
       throw InvalidArgumentError(
           "a custom stage returns an invalid output size",
-          {.expected = custom.stage->in_place()
-                           ? "the input's size, because the stage works in place"
+          {.expected = keeps_size
+                           ? "the input's size, because the stage works in place or moves no pixels"
                            : "a height and width of at least 1 pixel",
            .found = fmt::format("height {}, width {}", output.height, output.width)});
     }

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -60,20 +59,6 @@ ImageInfo probe_in(const FieldSpec& field, Bytes image) {
     throw CorruptError(
         fmt::format("the image of field '{}' cannot be read ({})", field.name, error.what()));
   }
-}
-
-bool has_palette(const ImageInfo& info, Bytes image) {
-  constexpr size_t kColourType = 25;  // in a PNG's header, which `probe` has checked
-  return info.format == &kPngFormat && std::to_integer<int>(image[kColourType]) == 3;
-}
-
-// Whether the width is, to a pixel, that of an image with this height and the aspect ratio.
-bool has_aspect(Size follower, Size image) {
-  const auto height = static_cast<double>(follower.height);
-  const double width =
-      height * static_cast<double>(image.width) / static_cast<double>(image.height);
-  const double pixel = std::max(1.0, height / static_cast<double>(image.height));
-  return std::abs(width - static_cast<double>(follower.width)) <= pixel;
 }
 
 std::string size_text(Size size) {
@@ -188,7 +173,8 @@ void SampleRecords::check_headers(uint64_t i, SourceSample& sample) const {
   bool palette = false;
   const auto look = [&](size_t k, Bytes image) {
     const ImageInfo info = probe_in(fields[k], image);
-    palette = palette || (fields[k].role == Role::kImage && has_palette(info, image));
+    palette =
+        palette || (fields[k].role == Role::kImage && (info.format == &kPngFormat && info.palette));
     if (!sizes[k]) sizes[k] = info.oriented();
   };
   for (size_t k = 0; k < fields.size(); ++k) {
@@ -204,7 +190,7 @@ void SampleRecords::check_headers(uint64_t i, SourceSample& sample) const {
     if (!fields[k].of || !sizes[*fields[k].of]) continue;
     const Size image = *sizes[*fields[k].of];
     if (fields[k].role == Role::kBoxes) check_boxes(i, fields[k], sample.fields[k], image);
-    if (!sizes[k] || has_aspect(*sizes[k], image)) continue;
+    if (!sizes[k] || same_aspect(*sizes[k], image)) continue;
     throw CorruptError(fmt::format("the size of field '{}' does not match its image '{}'",
                                    fields[k].name, fields[*fields[k].of].name),
                        {.expected = size_text(image) + ", or that at another scale",
