@@ -172,12 +172,13 @@ bool PackJob::resume_part(size_t number, const JournalContents& left) {
   return planned.taken == images;
 }
 
-std::shared_ptr<ImageReader> PackJob::make_reader() const {
-  return std::make_shared<ImageReader>(source_, steps_, content_, options_.first_label_only);
+std::shared_ptr<ImageReader> PackJob::make_reader() {
+  return std::make_shared<ImageReader>(source_, steps_, content_, options_.first_label_only,
+                                       spares_);
 }
 
 // The image may have been repaired, or its storage may be available again.
-bool PackJob::still_fails(uint64_t image, std::string& reason) const {
+bool PackJob::still_fails(uint64_t image, std::string& reason) {
   reason = make_reader()->read(image).failure;
   return !reason.empty();
 }
@@ -288,6 +289,7 @@ void PackJob::compare_image(Planned& planned, PackedImage packed, MadeAlready& t
     item = {static_cast<uint32_t>(there.take(packed, path)), packed.crc};
     add_to_report(planned, packed);
     add_to_split(planned, planned.plan.images[planned.taken], there.records() - 1);
+    spares_.give(std::move(packed.payload));
   } else {
     leave_out({path, packed.failure});
     if (left_out().too_many()) {
@@ -307,6 +309,7 @@ bool PackJob::write_image(Planned& planned, PackedImage packed) {
     add_to_split(planned, planned.next(), planned.part->records() - 1);
     journal_->add_record(planned.part->bytes() - before, packed.crc);
     add_to_report(planned, packed);
+    spares_.give(std::move(packed.payload));
   } else {
     const std::string reason = packed.failure;
     leave_out({source_.path(planned.next()), std::move(packed.failure)});

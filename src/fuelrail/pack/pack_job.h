@@ -62,8 +62,8 @@ class PackJob {
   void resume();
   void replace_foreign();
   bool resume_part(size_t number, const JournalContents& left);
-  std::shared_ptr<ImageReader> make_reader() const;
-  bool still_fails(uint64_t image, std::string& reason) const;
+  std::shared_ptr<ImageReader> make_reader();
+  bool still_fails(uint64_t image, std::string& reason);
 
   // Whether the part has images that were not processed.
   bool has_more(const Planned& planned) const {
@@ -96,6 +96,7 @@ class PackJob {
   const PackOptions& options_;
   const RecordContent content_;
   const ImageSteps steps_;
+  SpareBuffers spares_;
   std::vector<Planned> parts_;
   std::string report_uri_;
   uint64_t total_ = 0;

@@ -16,14 +16,16 @@ std::string reason_of(const Error& error) {
 }
 
 ImageReader::ImageReader(const PackSource& source, const ImageSteps& steps, RecordContent content,
-                         bool first_label_only)
+                         bool first_label_only, SpareBuffers& spares)
     : source_(source),
       first_label_only_(first_label_only),
+      spares_(spares),
       maker_(make_record_maker(content, steps)) {}
 
 PackedImage ImageReader::read(uint64_t i) {
   PackedImage packed;
   try {
+    if (image_.storage.capacity() == 0) image_.storage = spares_.take();
     source_.read(i, image_);
     packed.ended = image_.ended;
     if (packed.ended) return packed;
@@ -33,6 +35,7 @@ PackedImage ImageReader::read(uint64_t i) {
     if (image_.is_record) {
       packed.payload = std::move(image_.storage);
     } else {
+      packed.payload = spares_.take();
       packed.measured = maker_->make(image_, i, packed.payload);
     }
     packed.id = image_.id;

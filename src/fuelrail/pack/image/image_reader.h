@@ -10,6 +10,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/pack/image/record_maker.h"
+#include "fuelrail/pack/image/spare_buffers.h"
 #include "fuelrail/pack/source/pack_source.h"
 
 namespace fuelrail::pack {
@@ -29,10 +30,10 @@ std::string reason_of(const Error& error);
 // Threads: one reader for each thread; it keeps its working memory between calls.
 class ImageReader {
  public:
-  // `first_label_only`: as in PackOptions. Requires: check(steps) has passed. Lifetime: `source`
-  // and `steps` outlive the reader.
+  // `first_label_only`: as in PackOptions. `spares`: for payloads; give them back. Requires:
+  // check(steps) has passed. Lifetime: `source`, `steps` and `spares` outlive the reader.
   ImageReader(const PackSource& source, const ImageSteps& steps, RecordContent content,
-              bool first_label_only);
+              bool first_label_only, SpareBuffers& spares);
 
   // Reads and prepares image i. An error that affects only this image is not thrown but returned in
   // PackedImage::failure. Requires: as in PackSource::read. Errors, which name the image's path:
@@ -42,6 +43,7 @@ class ImageReader {
  private:
   const PackSource& source_;
   bool first_label_only_;
+  SpareBuffers& spares_;
   std::unique_ptr<RecordMaker> maker_;
   SourceImage image_;
 };
