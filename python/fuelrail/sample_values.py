@@ -281,6 +281,7 @@ class _ImageReader:
         self._channels: tuple[int, ...] = (1, 3, 4)
         self._float_channels: tuple[int, ...] = (1, 2, 3, 4)
         self._splits = False
+        self._field = field
         if isinstance(field, Image):
             if field.encode == "jpeg":
                 self._channels = (1, 3)
@@ -317,7 +318,7 @@ class _ImageReader:
                 name,
                 expected=" or ".join(self._dtypes),
                 found=dtype,
-                remedy=f"Convert it, for example with `.astype(numpy.{self._dtypes[0]})`",
+                remedy=_conversion(self._field, array, dtype, self._dtypes),
             )
         channels = 1 if array.ndim == 2 else array.shape[2] if array.ndim == 3 else 0
         allowed = self._float_channels if array.dtype.kind == "f" else self._channels
@@ -351,6 +352,41 @@ class _ImageReader:
     @staticmethod
     def _refuse(what: str, name: str, **detail: Any) -> NoReturn:
         raise InvalidArgumentError(f"{name} {what}", **detail)
+
+
+def _conversion(field: FieldSpec, array: Array, dtype: str, dtypes: Sequence[str]) -> str:
+    """Returns how to convert pixels of another dtype so that they keep their meaning."""
+    if dtype == "bfloat16" or array.dtype.kind not in "biuf" or not array.size:
+        return f"Pass an array of {' or '.join(dtypes)}"
+    low, high = array.min().item(), array.max().item()
+    if isinstance(field, Map):
+        return f"Convert it, for example with `.astype(numpy.{dtypes[-1]})`"
+    if isinstance(field, Mask):
+        if array.dtype.kind == "f":
+            return "Class and object numbers are integers; for continuous values, declare F.Map"
+        return _conversion_of_mask(int(low), int(high))
+    if array.dtype.kind == "f" and low >= 0 and high <= 1:
+        return "Its numbers are from 0 to 1; use `(255 * x).round().astype(numpy.uint8)`"
+    if low >= 0 and high <= 255 and array.dtype.kind in "iu":
+        return "Its numbers are from 0 to 255; use `.astype(numpy.uint8)`"
+    return (
+        f"Its numbers are from {low} to {high}; scale them to 0 to 255, round them, and use "
+        "`.astype(numpy.uint8)`"
+    )
+
+
+def _conversion_of_mask(low: int, high: int) -> str:
+    seen = f"Its numbers are from {low} to {high}"
+    if low < 0:
+        return f"{seen}; store another number, such as 255, in place of negative ones"
+    if high > 65535:
+        return f'{seen}; pass int32, and declare the field as F.Mask(encoding="rgb")'
+    if high > 255:
+        return f"{seen}; use `.astype(numpy.uint16)` for the masks of all samples"
+    return (
+        f"{seen}; use `.astype(numpy.uint8)`, or `.astype(numpy.uint16)` for the masks of all "
+        "samples if some have numbers above 255"
+    )
 
 
 def _plain(array: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, Union
 
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
-from fuelrail.fields import Bytes, FieldSpec, Image, Tensor, Text
+from fuelrail.fields import Bytes, FieldSpec, Image, Mask, Tensor, Text
 from fuelrail.options import shown, typed
 from fuelrail.sample_values import array_of, numbers_of
 from fuelrail.schema import Schema, check_key, in_one_line, is_group, members
@@ -21,7 +21,7 @@ LOOKED_AT = 64
 
 _HEAD_BYTES = 64  # enough for every signature
 _SMALLEST_SIDE = 8
-"""An array of uint8 with shorter sides is not asked about: it is hardly a picture."""
+"""An array with shorter sides is not asked about: it is hardly a picture."""
 
 Tree: TypeAlias = Union["_Found", dict[str, Any], list[Any]]
 
@@ -67,7 +67,7 @@ def infer(samples: Sequence[object]) -> Schema:
                 remedy=error.remedy or "Pass a schema",
             ) from None
     notes: dict[str, str] = {}
-    made = _schema_tree("", tree, notes)
+    made = _schema_tree("", tree, notes, _has_image(tree))
     if notes:
         names = " and ".join(f"'{name}'" for name in notes)
         raise InvalidArgumentError(
@@ -218,25 +218,52 @@ def _merge_tensors(one: Tensor, other: Tensor) -> Tensor | None:
     return Tensor("float32" if len(dtypes) > 1 else one.dtype, shape)
 
 
-def _schema_tree(name: str, tree: Tree | None, notes: dict[str, str]) -> Any:
+def _has_image(tree: Tree | None) -> bool:
+    """Returns whether there is an image that a mask could belong to."""
+    if isinstance(tree, (dict, list)):
+        return any(map(_has_image, tree.values() if isinstance(tree, dict) else tree))
+    field = None if tree is None else tree.field
+    if isinstance(field, Tensor):
+        return len(field.shape) == 3 and _may_be_pixels(field)
+    return isinstance(field, Image)
+
+
+def _schema_tree(name: str, tree: Tree | None, notes: dict[str, str], has_image: bool) -> Any:
     """Returns the tree of fields. Open ones get a note, and the likeliest field."""
     if isinstance(tree, dict):
-        return {key: _schema_tree(_joined(name, key), item, notes) for key, item in tree.items()}
+        return {
+            key: _schema_tree(_joined(name, key), item, notes, has_image)
+            for key, item in tree.items()
+        }
     if isinstance(tree, list):
-        return [_schema_tree(_joined(name, str(i)), item, notes) for i, item in enumerate(tree)]
+        return [
+            _schema_tree(_joined(name, str(i)), item, notes, has_image)
+            for i, item in enumerate(tree)
+        ]
     assert isinstance(tree, _Found)
     if tree.field is None:
         notes[name] = tree.question or "an empty list in every sample"
         return Tensor("float32", (-1,))
-    if isinstance(tree.field, Tensor) and _may_be_image(tree.field):
-        notes[name] = f"an image, or {tree.field!r}"
-        return Image()
-    return tree.field
+    if not isinstance(tree.field, Tensor) or not _may_be_pixels(tree.field):
+        return tree.field
+    if has_image and len(tree.field.shape) == 2:
+        grey = "a grey image (F.Image), " if tree.field.dtype == "uint8" else ""
+        notes[name] = (
+            "a mask of class or object numbers (F.Mask), a map of values (F.Map), "
+            f"{grey}or {tree.field!r}"
+        )
+        return Mask()
+    if tree.field.dtype != "uint8":
+        return tree.field
+    notes[name] = f"an image (F.Image), or {tree.field!r}"
+    return Image()
 
 
-def _may_be_image(field: Tensor) -> bool:
+def _may_be_pixels(field: Tensor) -> bool:
     shape = tuple(field.shape)
-    if field.dtype != "uint8" or len(shape) not in (2, 3):
+    if field.dtype not in ("uint8", "uint16") or len(shape) not in (2, 3):
+        return False
+    if field.dtype == "uint16" and len(shape) == 3:
         return False
     sides = shape[:2]
     if len(shape) == 3 and shape[2] not in (1, 3, 4):

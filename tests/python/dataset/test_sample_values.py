@@ -172,6 +172,25 @@ def test_a_value_of_the_wrong_type_is_refused(field: F.FieldSpec, value: Any, me
     refuses(fr.Schema({"x": field}), {"x": value}, message)
 
 
+@pytest.mark.parametrize(
+    ("field", "array", "remedy"),
+    [
+        (F.Image(), np.full((2, 2), 0.5), r"from 0 to 1; use `\(255 \* x\).round\(\)"),
+        (F.Image(), np.array([[0, 300]]), "from 0 to 300; scale them to 0 to 255"),
+        (F.Image(), np.array([[0, 255]]), r"from 0 to 255; use `.astype\(numpy.uint8\)`"),
+        (F.Mask(), np.array([[0, 300]]), r"from 0 to 300; use `.astype\(numpy.uint16\)`"),
+        (F.Mask(), np.array([[-1, 3]]), "store another number, such as 255, in place of negative"),
+        (F.Mask(), np.array([[0, 70000]]), r"pass int32, .* F.Mask\(encoding=.rgb.\)"),
+        (F.Mask(), np.array([[0.0, 1]]), "are integers; for continuous values, declare F.Map"),
+        (F.Map(), np.array([[0.0, 1]]), r"`.astype\(numpy.float32\)`"),
+    ],
+)
+def test_the_advice_about_a_dtype_keeps_what_the_pixels_mean(
+    field: F.FieldSpec, array: Any, remedy: str
+) -> None:
+    refuses(fr.Schema({"image": F.Image(), "x": field}), {"image": JPEG, "x": array}, remedy)
+
+
 def test_masks_and_maps_have_their_own_types() -> None:
     schema = fr.Schema(
         {

@@ -81,8 +81,10 @@ def test_what_differs_between_samples_is_joined() -> None:
 @pytest.mark.parametrize(
     ("samples", "question", "field"),
     [
-        ([{"x": np.zeros((40, 50, 3), np.uint8)}], "an image, or F.Tensor", F.Image()),
-        ([{"x": np.zeros((40, 50), np.uint8)}], "an image, or F.Tensor", F.Image()),
+        ([{"x": np.zeros((40, 50, 3), np.uint8)}], "an image (F.Image), or F.Tensor", F.Image()),
+        ([{"x": np.zeros((40, 50), np.uint8)}], "an image (F.Image), or F.Tensor", F.Image()),
+        ([{"image": JPEG, "x": np.zeros((40, 50), np.uint8)}], "(F.Mask), a map of values (F.Map), a grey image (F.Image), or F.Tensor", F.Mask()),
+        ([{"image": JPEG, "x": np.zeros((40, 50), np.uint16)}], "(F.Mask), a map of values (F.Map), or F.Tensor", F.Mask()),
         ([{"x": []}, {"x": []}], "an empty list in every sample", F.Tensor("float32", (-1,))),
         ([{"x": [{"a": 1}]}, {"x": [{"a": 1}] * 2}], "a list of 1 dicts or arrays in one sample and of 2", None),
         ([{"x": []}, {"x": [{"a": 1}]}], "an empty list in one sample", None),
