@@ -113,6 +113,7 @@ std::vector<PythonSamples::Pending> PythonSamples::take(nb::handle values,
     pack::SourceValue& to = out.fields[k];
     const nb::handle value = given[k];
     to.pixel_bytes = 0;
+    to.file.clear();
     if (field.has(kListField)) {
       const nb::list items = nb::borrow<nb::list>(value);
       to.items.resize(items.size());
@@ -120,6 +121,7 @@ std::vector<PythonSamples::Pending> PythonSamples::take(nb::handle values,
     } else {
       if (field.kind == FieldKind::kTensor) to.shape = extents_of(value);
       take_item(k, value, to.bytes, pending);
+      if (field.kind == FieldKind::kImage && PyUnicode_Check(value.ptr())) to.file = fs_name(value);
     }
   }
   return pending;

@@ -244,8 +244,18 @@ class Dataset:
 
     @property
     def classes(self) -> list[str]:
-        """The class names in the order of their labels. Empty if the dataset has no class names."""
-        return self._container.classes
+        """The class names in the order of their labels: those of the field `label` or, if it has
+        none, those that all label fields share. Empty if there are none, or if fields have
+        different names; `schema[field].classes` has those of each field.
+        """
+        if names := self._container.classes:
+            return names
+        tables = {
+            tuple(self._container.classes_of(row[0]))
+            for row in self._container.fields
+            if row[4] == "label"
+        } - {()}
+        return list(tables.pop()) if len(tables) == 1 else []
 
     @property
     def fingerprint(self) -> str:

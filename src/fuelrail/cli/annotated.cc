@@ -84,12 +84,15 @@ std::unique_ptr<pack::SampleSource> open_annotated(const AnnotatedArguments& arg
   }
   refuse_unused(!arguments.set.empty() && from != "voc", "--set", from);
   refuse_unused(!root.empty() && from != "jsonl", "--root", from);
-  refuse_unused(!classes.empty() && from != "voc", "--classes", from);
+  refuse_unused(!classes.empty() && from != "voc" && from != "coco", "--classes", from);
   const std::vector<std::string> given(names.begin(), names.begin() + std::ptrdiff_t(inputs));
   names.erase(names.begin(), names.begin() + std::ptrdiff_t(inputs));
   const Warn warn = console.warner();
   const KeepGoing keep_going = [] { return !interrupted(); };
-  if (from == "coco") return pack::open_coco(given[0], given[1], warn, keep_going);
+  if (from == "coco") {
+    return pack::open_coco(given[0], given[1],
+                           {.classes = classes, .warn = warn, .keep_going = keep_going});
+  }
   if (from == "masks") return pack::open_mask_folder(given[0], given[1], warn, keep_going);
   if (from == "jsonl") return pack::open_jsonl(given[0], root, warn, keep_going);
   return pack::open_voc(

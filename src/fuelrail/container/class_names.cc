@@ -44,11 +44,47 @@ std::string said_of(std::span<const std::string> names, size_t label) {
 
 }  // namespace
 
+const std::vector<std::string>& only_class_names(const Container& container) {
+  if (!container.classes().empty()) return container.classes();
+  const std::vector<std::string>* known = &container.classes();
+  std::string field;
+  for (const FieldSpec& other : container.schema().fields) {
+    const std::vector<std::string>& names = container.classes_of(other.name);
+    if (names.empty()) continue;
+    const auto difference = first_difference(*known, names);
+    if (known->empty()) {
+      known = &names;
+      field = other.name;
+    } else if (difference) {
+      throw InvalidArgumentError(
+          fmt::format("the fields '{}' and '{}' have different class names, so there is no "
+                      "choosing between them",
+                      field, other.name),
+          {.expected = difference->expected,
+           .found = difference->found,
+           .remedy = "Give the names of one field: as a list, "
+                     "fuelrail.open(path).schema[field].classes, or in a text file with one class "
+                     "name per line"});
+    }
+  }
+  return *known;
+}
+
 std::vector<std::string> read_class_names(const std::string& uri, const OpenOptions& options) {
   const std::optional<FileInfo> info = file_system_for(uri).stat(uri);
   const bool opens = info && (info->is_directory || find_format(uri) != nullptr);
-  std::vector<std::string> names =
-      opens ? open_container(uri, options)->classes() : parse_class_names(read_text(uri), uri);
+  std::vector<std::string> names;
+  if (opens) {
+    const std::shared_ptr<const Container> container = open_container(uri, options);
+    try {
+      names = only_class_names(*container);
+    } catch (Error& error) {
+      error.add({.path = uri});
+      throw;
+    }
+  } else {
+    names = parse_class_names(read_text(uri), uri);
+  }
   if (!names.empty()) return names;
   throw InvalidArgumentError(
       "the file has no class names",
@@ -115,7 +151,8 @@ std::optional<ClassDifference> first_difference(std::span<const std::string> exp
 
 void check_same_classes(std::span<const std::string> names, const Container& container,
                         const std::string& failure, const std::string& path) {
-  const std::optional<ClassDifference> difference = first_difference(names, container.classes());
+  const std::optional<ClassDifference> difference =
+      first_difference(names, only_class_names(container));
   if (!difference) return;
   throw InvalidArgumentError(failure,
                              {.path = path,

@@ -15,12 +15,17 @@
 
 namespace fuelrail {
 
+// The class names of a dataset: those of the field `label` or, if that has none, those of the other
+// label fields. Empty if no field has any. Errors: InvalidArgumentError with the first difference
+// if fields have different names.
+const std::vector<std::string>& only_class_names(const Container& container);
+
 // Reads class names from `uri`. If `uri` is a dataset that `open_container` recognizes by its name
-// (such as a `.rec` or a folder), returns the dataset's class names. Any other file is read as
-// text: one name per line, class 0 first. Spaces around a name, carriage returns and empty lines at
+// (such as a `.rec` or a folder), returns its only_class_names. Any other file is read as text: one
+// name per line, class 0 first. Spaces around a name, carriage returns and empty lines at
 // the end are ignored. Errors: NotFoundError; IoError; CorruptError for a file that is not text
 // and, with the line number, for an empty line or a repeated name; InvalidArgumentError if there
-// are no class names; those of open_container.
+// are no class names; those of only_class_names and open_container.
 std::vector<std::string> read_class_names(const std::string& uri, const OpenOptions& options = {});
 
 // Parses a text as `read_class_names` does. `uri` names the text in errors.
@@ -38,8 +43,8 @@ struct ClassDifference {
 std::optional<ClassDifference> first_difference(std::span<const std::string> expected,
                                                 std::span<const std::string> found);
 
-// Checks that the container's class names are `names`. Errors: InvalidArgumentError with the text
-// `failure`, the container's `path` and the first difference.
+// Checks that the container's only_class_names are `names`. Errors: InvalidArgumentError with the
+// text `failure`, the container's `path` and the first difference.
 void check_same_classes(std::span<const std::string> names, const Container& container,
                         const std::string& failure, const std::string& path);
 

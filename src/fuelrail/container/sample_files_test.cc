@@ -7,6 +7,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/build_sidecar.h"
+#include "fuelrail/container/class_names.h"
 #include "fuelrail/container/concat.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/sidecar/sidecar_store.h"
@@ -70,24 +71,29 @@ TEST(SampleFiles, are_opened_by_a_scan_and_by_the_sidecar_that_it_leaves) {
   }
 }
 
+// Writes the sidecar of the file `path`, with class names for its fields.
+void name_classes(const std::string& path, const std::vector<std::string>& labels,
+                  const FieldClasses& others) {
+  const auto opened = open_container(path);
+  const auto source = file_system_for(path).open(path);
+  SidecarWriter writer;
+  for (uint64_t i = 0; i < opened->size(); ++i) {
+    const Extent extent = opened->record_extent(i);
+    path.ends_with(".rec") ? writer.add_record({extent.offset, extent.length})
+                           : writer.add_length(extent.length);
+  }
+  writer.set_payloads({.samples = made_schema()});
+  writer.set_classes(labels);
+  writer.set_field_classes(others);
+  const auto sink = file_system_for(path).create(path + ".frx");
+  writer.write_to(identify(*source), *sink);
+  sink->commit();
+}
+
 TEST(SampleFiles, keep_class_names_of_fields_when_the_sidecar_is_rebuilt) {
   const SampleFiles files(made_payloads(3));
   for (const std::string& path : files.both()) {
-    const auto opened = open_container(path);
-    const auto source = file_system_for(path).open(path);
-    SidecarWriter writer;
-    for (uint64_t i = 0; i < 3; ++i) {
-      const Extent extent = opened->record_extent(i);
-      path == files.rec ? writer.add_record({extent.offset, extent.length})
-                        : writer.add_length(extent.length);
-    }
-    writer.set_payloads({.samples = made_schema()});
-    writer.set_classes({"day", "night"});
-    writer.set_field_classes({{"cameras.0.labels", {"car", "caf\xc3\xa9"}}});
-    const auto sink = file_system_for(path).create(path + ".frx");
-    writer.write_to(identify(*source), *sink);
-    sink->commit();
-
+    name_classes(path, {"day", "night"}, {{"cameras.0.labels", {"car", "caf\xc3\xa9"}}});
     build_sidecar(path);
     const auto container = open_container(path);
     expect_samples(*container, 3);
@@ -101,6 +107,17 @@ TEST(SampleFiles, keep_class_names_of_fields_when_the_sidecar_is_rebuilt) {
     const auto twice = concat({container, container});
     EXPECT_THAT(twice->classes_of("cameras.0.labels"), ElementsAre("car", "caf\xc3\xa9"));
   }
+}
+
+TEST(SampleFiles, give_their_class_names_to_other_files) {
+  const SampleFiles files(made_payloads(2));
+  name_classes(files.rec, {}, {{"cameras.0.labels", {"car", "bus"}}});
+  EXPECT_THAT(read_class_names(files.rec), ElementsAre("car", "bus"));
+  EXPECT_EQ(open_container(files.rec, {.classes = {"car", "bus"}})->size(), 2u);
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([&] {
+                open_container(files.rec, {.classes = {"car", "dog"}});
+              }),
+              HasSubstr("expected 'dog' as class 1, found 'bus' as class 1"));
 }
 
 TEST(SampleFiles, with_checksums_notice_every_changed_byte) {

@@ -14,6 +14,9 @@
 namespace fuelrail::pack {
 namespace {
 
+// If so many images fail before any is packed, the cause is hardly in the images.
+constexpr uint64_t kAllFailing = 64;
+
 void write_report(const std::string& uri, const std::vector<PackFailure>& failures) {
   const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
   for (const PackFailure& failure : failures) {
@@ -21,6 +24,11 @@ void write_report(const std::string& uri, const std::vector<PackFailure>& failur
     sink->write(as_bytes(line.text() + "\n"));
   }
   sink->commit();
+}
+
+std::string without_stop(std::string text) {
+  if (text.ends_with('.')) text.pop_back();
+  return text;
 }
 
 PackedImage next_image(OrderedWork<PackedImage>& images, ProgressReporter& progress) {
@@ -361,16 +369,19 @@ void PackJob::list_rest(const Planned& at, Images& images, ProgressReporter& pro
   const uint64_t bytes = bytes_done_ + at.part->bytes();
   uint64_t seen = done_ + 1;
   bool all = true;
+  bool none_packed = failures_.size() - unlisted_ == seen;
   if (options_.failing) options_.failing();
   try {
     progress.report();
     for (Planned& planned : parts_) {
       for (; !planned.done && all && has_more(planned); ++planned.taken) {
+        if (none_packed && failures_.size() - unlisted_ >= kAllFailing) break;
         PackedImage packed = next_image(images, progress);
         planned.ended = packed.ended;
         if (packed.ended) break;
         progress.advance(++seen, bytes);
         progress.report_when_due();
+        none_packed = none_packed && !packed.failure.empty();
         if (packed.failure.empty()) continue;
         all = failures_.size() < kMostFailuresListed;
         if (!all) continue;
@@ -385,7 +396,20 @@ void PackJob::list_rest(const Planned& at, Images& images, ProgressReporter& pro
       options_.job.warn(report_uri_ + " lists the unreadable images found so far");
     throw;
   }
+  if (none_packed && failures_.size() - unlisted_ >= kAllFailing) give_up_early();
   give_up(fmt::format("the {} cannot be read", source_.thing()), first, all);
+}
+
+// Writes the report and throws the first failure, as an error of all images.
+void PackJob::give_up_early() {
+  write_report(report_uri_, failures_);
+  const PackFailure& first = failures_.at(unlisted_);
+  throw CorruptError(
+      without_stop(first.reason),
+      {.path = first.path,
+       .remedy = fmt::format("Packing has stopped, because the first {0} {1}s are all refused; {2} "
+                             "lists why",
+                             failures_.size() - unlisted_, source_.thing(), report_uri_)});
 }
 
 void PackJob::leave_out(PackFailure failure) {
@@ -435,11 +459,9 @@ void PackJob::commit(size_t begin, size_t end) {
 // Writes the report and throws. `first`: the failure that the error names.
 void PackJob::give_up(const std::string& failure, const PackFailure& first, bool all_listed) {
   write_report(report_uri_, failures_);
-  std::string reason = first.reason;
-  if (reason.ends_with('.')) reason.pop_back();
   const LeftOut images = left_out();
   throw CorruptError(
-      fmt::format("{} ({}), so `max_errors` is exceeded", failure, reason),
+      fmt::format("{} ({}), so `max_errors` is exceeded", failure, without_stop(first.reason)),
       {.path = first.path,
        .expected = source_.is_stream() ? fmt::format("at most {} skipped", images.allowed)
                                        : fmt::format("at most {} of {} {}s skipped", images.allowed,

@@ -84,6 +84,7 @@ class PackJob {
   void leave_out(PackFailure failure);
   LeftOut left_out() const;
   [[noreturn]] void list_rest(const Planned& at, Images& images, ProgressReporter& progress);
+  [[noreturn]] void give_up_early();
   void commit(size_t begin, size_t end);
   [[noreturn]] void give_up(const std::string& failure, const PackFailure& first,
                             bool all_listed = false);

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "fuelrail/container/open.h"
 #include "fuelrail/encode/png_encoder.h"
 #include "fuelrail/pack/packer.h"
+#include "fuelrail/pack/source/schema_doubts.h"
 #include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/temporary_directory.h"
 
@@ -41,16 +43,16 @@ class MadeSource final : public SampleSource {
   }
 
   const Schema& schema() const override { return schema_; }
-  uint64_t size() const override { return is_stream_ ? 0 : kCount; }
+  uint64_t size() const override { return is_stream_ ? 0 : count; }
   bool is_stream() const override { return is_stream_; }
   std::string path(uint64_t i) const override { return fmt::format("sample {}", i); }
 
   void read(uint64_t i, SourceSample& out) const override {
     ++read_;
     out.id = i;
-    out.ended = i >= kCount;
+    out.ended = i >= count;
     if (out.ended) return;
-    if (i == kBad && bad) throw CorruptError("the image is missing");
+    if (all_bad || (i == kBad && bad)) throw CorruptError("the image is missing");
     out.fields.resize(3);
     const std::vector<uint8_t> pixels(8 * 12, static_cast<uint8_t>(i));
     encode_png({pixels.data(), 8, 12, 1, 12}, kDefaultPngLevel, out.fields[0].bytes);
@@ -65,6 +67,8 @@ class MadeSource final : public SampleSource {
 
   std::array<float, 4> box{0, 0, 12, 8};
   bool bad = false;
+  bool all_bad = false;
+  uint64_t count = kCount;
 
  private:
   Schema schema_;
@@ -112,10 +116,68 @@ TEST_F(PackedSamples, boxes_far_outside_are_counted_or_refused) {
   EXPECT_TRUE(warnings.empty());
   indexed_.box = {-12, -8, 24.5, 16};
   pack_samples(indexed_, out("far.rec"), options);
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("more than its size: 40; the first is in sample 0")));
+  EXPECT_THAT(warnings,
+              ElementsAre(HasSubstr("of the field 'boxes' outside of their image by more than its "
+                                    "size: 40; the first is [-12, -8, 24.5, 16] in "
+                                    "sample 0. Check the format of the boxes")));
   EXPECT_THAT(
       refusal_of<CorruptError>([&] { pack_samples(indexed_, out("strict.rec"), options, true); }),
       HasSubstr("row 0 of 'boxes' is a box far outside of its image"));
+}
+
+TEST_F(PackedSamples, boxes_in_pixels_that_are_all_fractions_are_in_doubt) {
+  std::vector<std::string> warnings;
+  const PackOptions options{
+      .job = {.warn = [&](const std::string& text) { warnings.push_back(text); }}};
+  indexed_.box = {0.5F, 0.5F, 1, 1};
+  pack_samples(indexed_, out("fractions.rec"), options);
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("all numbers of the field 'boxes' are from 0 to 1")));
+}
+
+// Boxes and labels in one dict or in two, in samples of i + 1 rows.
+std::vector<std::string> doubts_about(const std::string& labels, std::optional<uint16_t> rows,
+                                      bool varies) {
+  Schema schema;
+  schema.fields = {image_field("image"),
+                   {.name = "boxes",
+                    .kind = FieldKind::kTensor,
+                    .dtype = DType::kFloat32,
+                    .shape = {-1, 4},
+                    .role = Role::kBoxes,
+                    .of = 0,
+                    .rows = rows},
+                   {.name = labels,
+                    .kind = FieldKind::kTensor,
+                    .dtype = DType::kInt64,
+                    .shape = {-1},
+                    .role = Role::kLabel,
+                    .rows = rows}};
+  SchemaDoubts doubts(schema);
+  for (int64_t i = 0; i < 3; ++i) {
+    std::vector<SourceValue> values(3);
+    values[1].shape = {varies ? i + 1 : 2, 4};
+    values[2].shape = {varies ? i + 1 : 2};
+    doubts.add_rows(values);
+  }
+  return doubts.remarks([](uint64_t) { return ""; });
+}
+
+TEST(SchemaDoubts, boxes_and_labels_with_equal_rows_in_no_group_are_in_doubt) {
+  const auto doubt = ElementsAre(HasSubstr("'boxes' has as many rows as 'labels' in every sample"));
+  EXPECT_THAT(doubts_about("labels", std::nullopt, false), doubt);
+  EXPECT_THAT(doubts_about("labels", 1, false), ::testing::IsEmpty());
+  EXPECT_THAT(doubts_about("b.labels", std::nullopt, true), ::testing::SizeIs(1));
+  EXPECT_THAT(doubts_about("b.labels", std::nullopt, false), ::testing::IsEmpty());
+}
+
+TEST_F(PackedSamples, a_job_stops_when_the_first_64_samples_are_all_refused) {
+  indexed_.all_bad = true;
+  indexed_.count = 20'000;
+  EXPECT_EQ(refusal_of<CorruptError>([&] { pack_samples(indexed_, out("a.rec"), {.threads = 1}); }),
+            "sample 0: the image is missing. Packing has stopped, because the first 64 samples are "
+            "all refused; " +
+                out("a.rec") + ".errors.jsonl lists why.");
+  EXPECT_LT(indexed_.read_count(), indexed_.count / 2);
 }
 
 TEST_F(PackedSamples, a_run_resumes_with_the_same_schema_only) {

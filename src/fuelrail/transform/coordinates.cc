@@ -299,6 +299,11 @@ void move_points(const Motion& motion, CoordinateForm form, int64_t numbers,
   const auto stride = static_cast<size_t>(numbers);
   shown.clear();
   for (size_t i = 0; i + stride <= from.size(); i += stride) {
+    if (numbers == 3 && from[i] == 0 && from[i + 1] == 0 && from[i + 2] == 0) {  // absent
+      std::fill_n(to.begin() + static_cast<std::ptrdiff_t>(i), 3, Number{0});
+      shown.push_back(0);
+      continue;
+    }
     const Point point = before.to_pixels(from[i], from[i + 1]);
     const bool inside = motion.shows(point);
     const bool seen = inside && (numbers == 2 || from[i + 2] != 0);

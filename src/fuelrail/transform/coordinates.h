@@ -118,7 +118,8 @@ void move_boxes(const Motion& motion, const KeepRule& rule, std::span<const uint
 
 // Moves points of `numbers` numbers each: x, y and, if `numbers` is 3, the visibility, which
 // becomes 0 if the output does not show the point. Sets shown[i] to 1 if the output shows point i
-// (and its visibility is not 0), otherwise to 0. Number: float or double. `to` may be `from`.
+// (and its visibility is not 0), otherwise to 0. A point 0, 0, 0 is absent, as in COCO, and stays
+// 0, 0, 0. Number: float or double. `to` may be `from`.
 template <typename Number>
 void move_points(const Motion& motion, CoordinateForm form, int64_t numbers,
                  std::span<const Number> from, std::span<Number> to, std::vector<uint8_t>& shown);

@@ -184,14 +184,14 @@ TEST(Boxes, that_are_inverted_or_not_finite_are_refused_with_field_and_row) {
   }
 }
 
-TEST(MovePoints, outside_points_lose_their_visibility_or_are_reported) {
+TEST(MovePoints, outside_points_lose_their_visibility_and_absent_points_stay_zeros) {
   const Motion motion = motion_of({CenterCrop{{40, 60}}, HorizontalFlip{1}}, {100, 200});
-  const std::vector<float> points{70, 30, 2, 69, 30, 2, 100, 50, 0, 130, 70, 1};
+  const std::vector<float> points{70, 30, 2, 69, 30, 2, 100, 50, 0, 130, 70, 1, 0, 0, 0, 0, 0, 1};
   std::vector<float> made(points.size());
   std::vector<uint8_t> shown;
   move_points(motion, {}, 3, std::span<const float>(points), std::span<float>(made), shown);
-  EXPECT_THAT(made, ElementsAre(60, 0, 2, 61, 0, 0, 30, 20, 0, 0, 40, 1));
-  EXPECT_THAT(shown, ElementsAre(1, 0, 0, 1));
+  EXPECT_THAT(made, ElementsAre(60, 0, 2, 61, 0, 0, 30, 20, 0, 0, 40, 1, 0, 0, 0, 130, -30, 0));
+  EXPECT_THAT(shown, ElementsAre(1, 0, 0, 1, 0, 0));
   std::vector<uint8_t> kept{1, 1};
   drop_unseen(std::vector<uint8_t>{1, 0, 0, 0}, kept);
   EXPECT_THAT(kept, ElementsAre(1, 0));

@@ -186,7 +186,7 @@ def test_files_of_two_schemas_are_not_joined(tmp_path: pathlib.Path) -> None:
         fr.pack([{"image": PHOTOGRAPH, **values}] * 2, tmp_path / name, schema=schema)
         return tmp_path / name
 
-    image, row = F.Image(), {"boxes": [BOX]}
+    image, row = F.Image(), {"boxes": [[0, 0, 9, 9]]}
     first = file("a.rec", fr.Schema({"image": image, "boxes": F.Boxes("xyxy")}), **row)
     other = file("b.rec", fr.Schema({"image": image, "boxes": F.Boxes("xywh")}), **row)
     more = file(

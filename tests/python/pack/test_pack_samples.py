@@ -249,7 +249,9 @@ def test_boxes_far_outside_are_counted_or_refused(tmp_path: pathlib.Path) -> Non
         {"image": image, "boxes": [[-20, 0, 70, 30]]},
         {"image": image, "boxes": [[0, 0, 61, 1]]},
     ]
-    with pytest.warns(fr.FuelrailWarning, match="more than its size: 1; the first is in sample 1"):
+    with pytest.warns(
+        fr.FuelrailWarning, match=r"its size: 1; the first is \[0, 0, 61, 1\] in sample 1"
+    ):
         fr.pack(samples, tmp_path / "out.rec", schema=schema)
     with pytest.raises(fr.CorruptError, match=r"sample 1: .*row 0 of 'boxes' is a box far outside"):
         fr.pack(samples, tmp_path / "out.rec", schema=schema, strict=True, overwrite=True)
@@ -294,3 +296,44 @@ def test_progress_counts_samples(tmp_path: pathlib.Path) -> None:
         told: list[fr.PackProgress] = []
         fr.pack(source, tmp_path / "out.rec", schema=SCHEMA, overwrite=True, progress=told.append)
         assert (told[-1].done, told[-1].total) == (10, total)
+
+
+def test_files_agree_on_the_class_names_of_a_field(tmp_path: pathlib.Path) -> None:
+    given = [{"image": encoded(photograph(1, 20, 30)), "kind": 1}]
+    train, val = tmp_path / "train.rec", tmp_path / "val.rec"
+    fr.pack(given, train, schema={"image": F.Image(), "kind": F.Label(["cat", "dog"])})
+    assert fr.open(train).classes == ["cat", "dog"]
+    fr.pack(given, val, schema={"image": F.Image(), "kind": F.Label(train)})
+    assert fr.open([train, val]).classes == ["cat", "dog"]
+    assert fr.open(val, classes=train).schema["kind"].classes == ("cat", "dog")
+    with pytest.raises(fr.InvalidArgumentError, match="expected 'cow' as class 1, found 'dog'"):
+        fr.open(val, classes=["cat", "cow"])
+
+
+def test_a_bad_mask_is_named_by_its_file(tmp_path: pathlib.Path) -> None:
+    mask = tmp_path / "mask.jpg"
+    mask.write_bytes(encoded(photograph(1, 20, 30)))
+    given = [{"image": encoded(photograph(1, 20, 30)), "mask": mask}]
+    with pytest.raises(fr.CorruptError, match=r"sample 0: .*mask\.jpg: the image of field 'mask'"):
+        fr.pack(given, tmp_path / "out.rec", schema={"image": F.Image(), "mask": F.Mask()})
+    assert "mask.jpg: " in (tmp_path / "out.rec.errors.jsonl").read_text()
+
+
+def test_a_wrong_schema_stops_packing_early(tmp_path: pathlib.Path) -> None:
+    asked = []
+
+    def samples() -> Iterator[dict[str, Any]]:
+        for i in range(5000):
+            asked.append(i)
+            yield {"x": np.zeros(3)}
+
+    with pytest.raises(fr.CorruptError, match=r"sample 0: 'x' has the wrong dtype: expected float"):
+        fr.pack(samples(), tmp_path / "out.rec", schema={"x": F.Tensor("float32", (3,))})
+    assert len(asked) < 1000
+
+
+def test_boxes_that_are_no_group_with_their_labels_are_in_doubt(tmp_path: pathlib.Path) -> None:
+    given = {"image": encoded(photograph(1, 20, 30)), "boxes": [[0, 0, 9, 9]], "labels": [0]}
+    schema = {"image": F.Image(), "boxes": F.Boxes("xyxy"), "labels": F.Label(shape=(-1,))}
+    with pytest.warns(fr.FuelrailWarning, match="'boxes' has as many rows as 'labels'"):
+        fr.pack([given], tmp_path / "out.rec", schema=schema)

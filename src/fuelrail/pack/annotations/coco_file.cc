@@ -539,9 +539,13 @@ std::vector<CocoAnnotation> CocoFile::annotations(uint64_t i) const {
   return annotations;
 }
 
-size_t CocoFile::class_of(int64_t category_id) const {
+size_t CocoFile::position_of(int64_t category_id) const {
   const auto found = std::ranges::lower_bound(categories_, category_id, {}, &CocoCategory::id);
   return static_cast<size_t>(found - categories_.begin());
+}
+
+bool CocoFile::has_objects_of(int64_t category_id) const {
+  return std::ranges::find(rows_, category_id, &Row::category_id) != rows_.end();
 }
 
 std::string place_of_annotation(uint64_t number) { return fmt::format("annotations[{}]", number); }

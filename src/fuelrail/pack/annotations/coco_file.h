@@ -83,9 +83,12 @@ class CocoFile {
   // The annotations of image i, in the file's order.
   std::vector<CocoAnnotation> annotations(uint64_t i) const;
 
-  // By id. An object's class number is its category's position.
+  // By id.
   const std::vector<CocoCategory>& categories() const { return categories_; }
-  size_t class_of(int64_t category_id) const;
+  size_t position_of(int64_t category_id) const;
+
+  // Reads all annotations' category ids. Requires: a category's id.
+  bool has_objects_of(int64_t category_id) const;
 
   bool has_objects() const { return has_objects_; }    // categories, or an annotation that has one
   bool has_captions() const { return has_captions_; }  // at least one

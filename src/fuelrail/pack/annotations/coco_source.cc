@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/class_names.h"
 #include "fuelrail/container/files/image_list.h"
 #include "fuelrail/pack/annotations/coco_file.h"
 #include "fuelrail/pack/annotations/instance_mask.h"
@@ -69,6 +71,8 @@ Schema coco_schema(const CocoFile& file) {
   return schema;
 }
 
+constexpr int64_t kNoClass = -1;
+
 std::vector<std::string> names_of(const std::vector<CocoCategory>& categories) {
   std::vector<std::string> names;
   for (const CocoCategory& category : categories) names.push_back(category.name);
@@ -95,12 +99,16 @@ std::vector<RunLengths> runs_of(const CocoObject& object, Size image) {
 
 class CocoSource final : public SampleSource {
  public:
-  CocoSource(const std::string& annotations, std::string images, const Warn& warn,
-             const KeepGoing& keep_going)
-      : file_(annotations, warn, keep_going),
+  CocoSource(const std::string& annotations, std::string images, const CocoOptions& options)
+      : file_(annotations, options.warn, options.keep_going),
         images_(std::move(images)),
         schema_(coco_schema(file_)) {
-    if (file_.has_objects()) classes_ = {{"labels", names_of(file_.categories())}};
+    if (file_.has_objects()) {
+      number_classes(options.classes);
+    } else if (!options.classes.empty()) {
+      throw InvalidArgumentError("the file has no categories, so it has no classes",
+                                 {.path = annotations, .remedy = "Omit the classes"});
+    }
   }
 
   const Schema& schema() const override { return schema_; }
@@ -151,15 +159,26 @@ class CocoSource final : public SampleSource {
  private:
   using Objects = std::vector<const CocoAnnotation*>;
 
+  void number_classes(std::vector<std::string> classes) {
+    const bool are_own = classes.empty();
+    if (are_own) classes = names_of(file_.categories());
+    const ClassLabels table(classes);
+    for (const CocoCategory& category : file_.categories()) {
+      const std::optional<size_t> label = are_own ? labels_.size() : table.find(category.name);
+      if (!label && file_.has_objects_of(category.id)) {
+        throw CorruptError("the category of an object is not one of the classes",
+                           {.path = file_.uri(),
+                            .found = fmt::format("'{}'", category.name),
+                            .remedy = table.remedy_for(category.name)});
+      }
+      labels_.push_back(label ? static_cast<int64_t>(*label) : kNoClass);
+    }
+    classes_ = {{"labels", std::move(classes)}};
+  }
+
   void read_image(uint64_t i, SourceValue& value) const {
-    const Size expected = file_.image_size(i);
-    const Size found = set_image(path(i), value);
-    if (found == expected) return;
-    throw CorruptError(
-        fmt::format("the image's size differs from that in {}", file_.uri()),
-        {.path = path(i),
-         .expected = fmt::format("height {}, width {}", expected.height, expected.width),
-         .found = fmt::format("height {}, width {}", found.height, found.width)});
+    const std::string file = path(i);
+    check_annotated_size(set_image(file, value), file_.image_size(i), file, file_.uri());
   }
 
   // Sets the five values from `boxes` on.
@@ -170,7 +189,7 @@ class CocoSource final : public SampleSource {
     for (const CocoAnnotation* annotation : objects) {
       const CocoObject& object = *annotation->object;
       boxes.insert(boxes.end(), object.box.begin(), object.box.end());
-      labels.push_back(static_cast<int64_t>(file_.class_of(object.category_id)));
+      labels.push_back(labels_[file_.position_of(object.category_id)]);
       ids.push_back(object.category_id);
       crowds.push_back(object.is_crowd);
       areas.push_back(object.area);
@@ -227,6 +246,7 @@ class CocoSource final : public SampleSource {
   std::string images_;
   Schema schema_;
   ClassNames classes_;
+  std::vector<int64_t> labels_;  // of each category; kNoClass: not one of the classes
   mutable std::atomic<uint64_t> overlapped_ = 0;  // pixels
   mutable std::atomic<uint64_t> images_with_overlap_ = 0;
 };
@@ -234,8 +254,8 @@ class CocoSource final : public SampleSource {
 }  // namespace
 
 std::unique_ptr<SampleSource> open_coco(const std::string& annotations, const std::string& images,
-                                        const Warn& warn, const KeepGoing& keep_going) {
-  return std::make_unique<CocoSource>(annotations, images, warn, keep_going);
+                                        const CocoOptions& options) {
+  return std::make_unique<CocoSource>(annotations, images, options);
 }
 
 }  // namespace fuelrail::pack

@@ -3,11 +3,19 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "fuelrail/base/listener.h"
 #include "fuelrail/pack/source/sample_source.h"
 
 namespace fuelrail::pack {
+
+struct CocoOptions {
+  // The class names, by number. Default: the names of the categories, in the order of their ids.
+  std::vector<std::string> classes{};
+  Warn warn{};
+  KeepGoing keep_going{};
+};
 
 // One sample for each image, in the file's order; its id is the image's. `images`: the folder that
 // the file names are relative to. Fields, n the number of the image's objects in the file's order
@@ -16,7 +24,7 @@ namespace fuelrail::pack {
 //   image_id     int64 []
 // if the file has categories:
 //   boxes        float32 [n, 4]: corners in pixels
-//   labels       int64 [n]: class numbers from 0, in the order of the categories' ids, with names
+//   labels       int64 [n]: class numbers, with names
 //   category_ids int64 [n]: the file's own
 //   iscrowd      bool [n]
 //   area         float32 [n]
@@ -33,8 +41,10 @@ namespace fuelrail::pack {
 //
 // `read` has these CorruptErrors, besides those of SampleSource: an image whose height or width is
 // not the file's, run lengths of another size or a wrong sum, and more objects than a mask can
-// number. A remark counts the pixels where objects overlap. Errors: those of CocoFile.
+// number. A remark counts the pixels where objects overlap. Errors: those of CocoFile; CorruptError
+// for an object whose category is not one of the classes; InvalidArgumentError for classes and a
+// file without categories.
 std::unique_ptr<SampleSource> open_coco(const std::string& annotations, const std::string& images,
-                                        const Warn& warn = {}, const KeepGoing& keep_going = {});
+                                        const CocoOptions& options = {});
 
 }  // namespace fuelrail::pack

@@ -52,9 +52,10 @@ class Coco : public ::testing::Test {
   void write_annotations(const std::string& list) const {
     write(std::string("{") + kImages + ", " + kCategories + R"(, "annotations": [)" + list + "]}");
   }
-  std::unique_ptr<SampleSource> open() {
+  std::unique_ptr<SampleSource> open(const std::vector<std::string>& classes = {}) {
     return open_coco(annotations(), directory_ / "photos",
-                     [this](const std::string& text) { warnings_.push_back(text); });
+                     {.classes = classes,
+                      .warn = [this](const std::string& text) { warnings_.push_back(text); }});
   }
   SourceSample read(const SampleSource& source, uint64_t i) const {
     SourceSample sample;
@@ -96,6 +97,17 @@ TEST_F(Coco, an_image_has_its_objects_in_order_with_class_numbers_from_0) {
   EXPECT_THAT(elements_of<uint8_t>(value_of(*source, sample, "iscrowd")), ElementsAre(1, 0));
   EXPECT_THAT(elements_of<float>(value_of(*source, sample, "area")), ElementsAre(1.5, 0.75));
   EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(Coco, given_classes_number_the_objects_by_the_names_of_their_categories) {
+  write_annotations(coco_object());
+  const auto source = open({"cat", "dog", "bus"});
+  EXPECT_THAT(elements_of<int64_t>(value_of(*source, read(*source, 0), "labels")), ElementsAre(1));
+  EXPECT_THAT(source->classes().at(0).second, ElementsAre("cat", "dog", "bus"));
+  EXPECT_THAT(refusal_of<CorruptError>([&] {
+                open({"car", "bus"});
+              }),
+              HasSubstr("the category of an object is not one of the classes: found 'dog'"));
 }
 
 TEST_F(Coco, an_image_without_objects_has_empty_columns) {

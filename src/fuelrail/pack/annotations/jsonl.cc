@@ -438,7 +438,12 @@ class JsonTable final : public SampleSource {
   void set_item(const Row& cell, const FieldSpec& field, SourceValue& value) const {
     const auto& text = cell.get_ref<const std::string&>();
     if (field.kind == FieldKind::kText) return set_text(text, value);
-    set_image(listed_uri(text, root_), value);
+    try {
+      set_image(listed_uri(text, root_), value);
+    } catch (NotFoundError& error) {
+      error.add({.remedy = "Paths in the table are relative to its folder, or to --root"});
+      throw;
+    }
   }
 
   std::shared_ptr<const Source> table_;

@@ -223,14 +223,9 @@ class VocSource final : public SampleSource {
     schema_.fields.push_back(row_field("numbers", DType::kInt64));
   }
 
-  void check_size(uint64_t i, Size found) const {
+  void check_size(uint64_t i, const ImageInfo& image) const {
     const std::optional<Size>& expected = images_[i].size;
-    if (!expected || *expected == found) return;
-    throw CorruptError(
-        "the image's size differs from that in its annotation",
-        {.path = path(i),
-         .expected = fmt::format("height {}, width {}", expected->height, expected->width),
-         .found = fmt::format("height {}, width {}", found.height, found.width)});
+    if (expected) check_annotated_size(image, *expected, path(i), "its annotation");
   }
 
   // Sets the four values from `boxes` on.

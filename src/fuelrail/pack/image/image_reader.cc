@@ -49,6 +49,8 @@ PackedImage ImageReader::read(uint64_t i) {
     throw;
   } catch (const Error& error) {
     packed.failure = reason_of(error);
+    const std::string& file = error.detail().path;
+    if (!file.empty() && file != source_.path(i)) packed.failure = file + ": " + packed.failure;
   } catch (const std::bad_alloc&) {
     image_.storage = {};
     packed.failure = "not enough memory for the image";

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -44,8 +45,9 @@ FieldValue field_value(const FieldSpec& field, const SourceValue& value) {
   return stored;
 }
 
-// Errors: CorruptError that names the field, also for a mask or map without values.
-ImageInfo probe_in(const FieldSpec& field, Bytes image) {
+// Errors: CorruptError that names the field and the image's file, also for a mask or map without
+// values.
+ImageInfo probe_in(const FieldSpec& field, Bytes image, const std::string& file) {
   try {
     const ImageInfo info = probe(EncodedImage(image));
     if (field.role == Role::kMask) {
@@ -57,7 +59,8 @@ ImageInfo probe_in(const FieldSpec& field, Bytes image) {
     throw;
   } catch (const Error& error) {
     throw CorruptError(
-        fmt::format("the image of field '{}' cannot be read ({})", field.name, error.what()));
+        fmt::format("the image of field '{}' cannot be read ({})", field.name, error.what()),
+        {.path = file});
   }
 }
 
@@ -110,7 +113,7 @@ void SampleRecords::Tally::add(uint64_t sample) {
 }
 
 SampleRecords::SampleRecords(const SampleSource& samples, const SampleChecks& checks)
-    : samples_(samples), checks_(checks), encoder_(samples.schema()) {
+    : samples_(samples), checks_(checks), encoder_(samples.schema()), doubts_(samples.schema()) {
   for (const auto& [name, names] : samples.classes()) {
     const size_t field = samples.schema().index_of(name);
     if (samples.schema().fields[field].role != Role::kLabel) {
@@ -164,18 +167,19 @@ void SampleRecords::read(uint64_t i, SourceImage& out) const {
   out.storage.reserve(bytes);
   out.is_record = true;
   encoder_.append(sample.id, values, out.storage);
+  doubts_.add_rows(sample.fields);
   check_image_length(out.storage.size());
 }
 
 void SampleRecords::check_headers(uint64_t i, SourceSample& sample) const {
   const std::vector<FieldSpec>& fields = encoder_.schema().fields;
-  std::vector<std::optional<Size>> sizes(fields.size());
+  std::vector<std::optional<ImageInfo>> images(fields.size());
   bool palette = false;
   const auto look = [&](size_t k, Bytes image) {
-    const ImageInfo info = probe_in(fields[k], image);
+    const ImageInfo info = probe_in(fields[k], image, sample.fields[k].file);
     palette =
         palette || (fields[k].role == Role::kImage && (info.format == &kPngFormat && info.palette));
-    if (!sizes[k]) sizes[k] = info.oriented();
+    if (!images[k]) images[k] = info;
   };
   for (size_t k = 0; k < fields.size(); ++k) {
     if (fields[k].kind != FieldKind::kImage) continue;
@@ -187,48 +191,55 @@ void SampleRecords::check_headers(uint64_t i, SourceSample& sample) const {
   }
   if (palette) palettes_.add(i);
   for (size_t k = 0; k < fields.size(); ++k) {
-    if (!fields[k].of || !sizes[*fields[k].of]) continue;
-    const Size image = *sizes[*fields[k].of];
-    if (fields[k].role == Role::kBoxes) check_boxes(i, fields[k], sample.fields[k], image);
-    if (!sizes[k] || same_aspect(*sizes[k], image)) continue;
-    throw CorruptError(fmt::format("the size of field '{}' does not match its image '{}'",
-                                   fields[k].name, fields[*fields[k].of].name),
-                       {.expected = size_text(image) + ", or that at another scale",
-                        .found = size_text(*sizes[k]),
-                        .remedy = "Resize one of them, or set `of` to the image that belongs to "
-                                  "the field"});
+    if (!fields[k].of || !images[*fields[k].of]) continue;
+    const ImageInfo& image = *images[*fields[k].of];
+    if (fields[k].role == Role::kBoxes) check_boxes(i, k, sample.fields[k], image.oriented());
+    if (!images[k] || same_aspect(images[k]->oriented(), image.oriented())) continue;
+    throw CorruptError(
+        fmt::format("the size of field '{}' does not match its image '{}'", fields[k].name,
+                    fields[*fields[k].of].name),
+        {.path = sample.fields[k].file,
+         .expected = size_text(image.oriented()) + ", or that at another scale",
+         .found = size_text(images[k]->oriented()),
+         .remedy = image.orientation == images[k]->orientation
+                       ? "Resize one of them, or set `of` to the image that belongs to the field"
+                       : orientation_remedy(image)});
   }
 }
 
-void SampleRecords::check_boxes(uint64_t i, const FieldSpec& field, const SourceValue& boxes,
+void SampleRecords::check_boxes(uint64_t i, size_t number, const SourceValue& boxes,
                                 Size image) const {
+  const FieldSpec& field = encoder_.schema().fields[number];
   const bool relative = field.has(kRelative);
   const double height = relative ? 1 : static_cast<double>(image.height);
   const double width = relative ? 1 : static_cast<double>(image.width);
   const size_t rows = boxes.bytes.size() / (4 * size_in_bytes(field.dtype));
+  bool are_fractions = true;
   for (size_t row = 0; row < rows; ++row) {
     const Corners box = box_at(boxes, field.dtype, row);
+    are_fractions =
+        are_fractions && std::ranges::all_of(box, [](double x) { return x >= 0 && x <= 1; });
     const Corners corners = corners_of(static_cast<BoxFormat>(field.detail), box);
     if (!is_far_outside_of(corners, height, width)) continue;
+    const std::string text = fmt::format("[{}]", fmt::join(box, ", "));
     if (!checks_.strict) {
-      far_boxes_.add(i);
+      doubts_.add_far_box(i, number, text);
       continue;
     }
     throw CorruptError(
         fmt::format("row {} of '{}' is a box far outside of its image", row, field.name),
         {.expected =
              fmt::format("at most the image's size, {}, beyond its edges", size_text(image)),
-         .found = fmt::format("[{}]", fmt::join(box, ", ")),
+         .found = text,
          .remedy = "Check the format of the boxes and whether they are relative"});
   }
+  doubts_.add_boxes(number, rows, are_fractions);
 }
 
 std::vector<std::string> SampleRecords::remarks() const {
   std::vector<std::string> remarks = samples_.remarks();
-  if (const uint64_t boxes = far_boxes_.count(); boxes > 0) {
-    remarks.push_back(
-        fmt::format("boxes outside of their image by more than its size: {}; the first is in {}",
-                    boxes, path(far_boxes_.first())));
+  for (std::string& remark : doubts_.remarks([this](uint64_t i) { return path(i); })) {
+    remarks.push_back(std::move(remark));
   }
   if (const uint64_t samples = palettes_.count(); samples > 0) {
     remarks.push_back(

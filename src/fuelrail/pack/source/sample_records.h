@@ -10,6 +10,7 @@
 #include "fuelrail/container/sample_record.h"
 #include "fuelrail/pack/source/pack_source.h"
 #include "fuelrail/pack/source/sample_source.h"
+#include "fuelrail/pack/source/schema_doubts.h"
 
 namespace fuelrail::pack {
 
@@ -64,14 +65,14 @@ class SampleRecords final : public PackSource {
   };
 
   void check_headers(uint64_t i, SourceSample& sample) const;
-  void check_boxes(uint64_t i, const FieldSpec& field, const SourceValue& boxes, Size image) const;
+  void check_boxes(uint64_t i, size_t number, const SourceValue& boxes, Size image) const;
 
   const SampleSource& samples_;
   SampleChecks checks_;
   SampleEncoder encoder_;
   std::vector<std::string> classes_;  // of the field `label`
   FieldClasses field_classes_;        // of the other fields
-  mutable Tally far_boxes_;
+  mutable SchemaDoubts doubts_;
   mutable Tally palettes_;
 };
 

@@ -26,6 +26,8 @@ struct SourceValue {
   // `pixel_bytes`: 1, or 2 (little-endian). 0: the image is encoded.
   Size pixels;
   size_t pixel_bytes = 0;
+  // The file of an encoded image, for messages; "" if it is not from a file, and for a list.
+  std::string file;
 };
 
 // The object is reused for the next sample, to keep its memory.

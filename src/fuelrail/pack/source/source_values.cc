@@ -1,5 +1,7 @@
 #include "fuelrail/pack/source/source_values.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <numeric>
 
@@ -17,6 +19,7 @@ ImageInfo read_image_file(const std::string& uri, SourceValue& value) {
   value.bytes.resize(source->size_bytes());
   source->read(0, value.bytes);
   value.pixel_bytes = 0;
+  value.file = uri;
   try {
     return probe(EncodedImage(value.bytes));
   } catch (Error& error) {
@@ -46,8 +49,31 @@ void set_texts(std::span<const std::string> texts, SourceValue& value) {
   }
 }
 
-Size set_image(const std::string& uri, SourceValue& value) {
-  return read_image_file(uri, value).oriented();
+ImageInfo set_image(const std::string& uri, SourceValue& value) {
+  return read_image_file(uri, value);
+}
+
+void check_annotated_size(const ImageInfo& image, Size expected, const std::string& file,
+                          const std::string& annotation) {
+  const Size found = image.oriented();
+  if (found == expected) return;
+  throw CorruptError(
+      fmt::format("the image's size differs from that in {}", annotation),
+      {.path = file,
+       .expected = fmt::format("height {}, width {}", expected.height, expected.width),
+       .found = fmt::format("height {}, width {}", found.height, found.width),
+       .remedy = image.orientation == 1 ? "" : orientation_remedy(image)});
+}
+
+std::string orientation_remedy(const ImageInfo& image) {
+  if (image.orientation == 1) {
+    return "One of them is turned by its EXIF orientation. Annotations refer to the upright image; "
+           "store the pixels of both upright, or remove the orientation";
+  }
+  return fmt::format(
+      "The image has the EXIF orientation {}, so it is turned. Annotations refer to the upright "
+      "image: make them for it, or remove the orientation from the file",
+      image.orientation);
 }
 
 void check_mask(const ImageInfo& mask, ValueEncoding encoding) {

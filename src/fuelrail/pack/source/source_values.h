@@ -36,9 +36,18 @@ void set_counting(uint64_t count, SourceValue& value);
 void set_text(std::string_view text, SourceValue& value);
 void set_texts(std::span<const std::string> texts, SourceValue& value);
 
-// Sets the value to the bytes of an image file. Returns: its size, upright, as in its header.
-// Errors: those of SampleSource::read, and those of `probe`.
-Size set_image(const std::string& uri, SourceValue& value);
+// Sets the value to the bytes of an image file. Returns: its header. Errors: those of
+// SampleSource::read, and those of `probe`.
+ImageInfo set_image(const std::string& uri, SourceValue& value);
+
+// Checks that the upright image has the size that `annotation` gives, such as the text "a.xml".
+// Errors: CorruptError that names the image's file, and its EXIF orientation if there is one.
+void check_annotated_size(const ImageInfo& image, Size expected, const std::string& file,
+                          const std::string& annotation);
+
+// What to do about an image whose annotations refer to another size. Requires: it, or the other
+// image that it is compared with, has an EXIF orientation.
+std::string orientation_remedy(const ImageInfo& image);
 
 // Errors: UnsupportedError for an image that cannot be a mask, because it is compressed with loss,
 // or stores floats, or has no values in this encoding (value_layout).

@@ -1,0 +1,127 @@
+#include "fuelrail/pack/source/schema_doubts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace fuelrail::pack {
+namespace {
+
+constexpr size_t kMostPairs = 10'000;  // bounds the work for a sample of thousands of fields
+
+std::string_view dict_of(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? std::string_view{} : name.substr(0, dot);
+}
+
+bool has_rows(const FieldSpec& field) {
+  return field.kind == FieldKind::kTensor && !field.shape.empty() && field.shape.front() == -1;
+}
+
+// Whether a transform removes rows of this field because of the boxes in its group.
+bool has_boxes(const Schema& schema, const FieldSpec& field) {
+  return field.role == Role::kBoxes ||
+         (field.rows && std::ranges::any_of(schema.fields, [&](const FieldSpec& other) {
+            return other.rows == field.rows && other.role == Role::kBoxes;
+          }));
+}
+
+}  // namespace
+
+SchemaDoubts::SchemaDoubts(const Schema& schema) : schema_(schema) {
+  std::vector<size_t> others;
+  for (size_t k = 0; k < schema.fields.size(); ++k) {
+    const FieldSpec& field = schema.fields[k];
+    if (field.role == Role::kBoxes) {
+      boxes_.push_back({.field = k});
+    } else if (has_rows(field) && !has_boxes(schema, field)) {
+      others.push_back(k);
+    }
+  }
+  for (const Boxes& boxes : boxes_) {
+    if (!has_rows(schema.fields[boxes.field])) continue;
+    for (const size_t other : others) {
+      if (pairs_.size() == kMostPairs) return;
+      pairs_.push_back({.boxes = boxes.field,
+                        .other = other,
+                        .is_one_dict = dict_of(schema.fields[boxes.field].name) ==
+                                       dict_of(schema.fields[other].name)});
+    }
+  }
+}
+
+void SchemaDoubts::add_boxes(size_t field, uint64_t count, bool are_fractions) {
+  const Lock lock(mutex_);
+  Boxes& boxes = *std::ranges::find(boxes_, field, &Boxes::field);
+  boxes.count += count;
+  boxes.are_fractions = boxes.are_fractions && are_fractions;
+}
+
+void SchemaDoubts::add_far_box(uint64_t i, size_t field, const std::string& box) {
+  const Lock lock(mutex_);
+  Boxes& boxes = *std::ranges::find(boxes_, field, &Boxes::field);
+  ++boxes.far;
+  if (i >= boxes.first) return;
+  boxes.first = i;
+  boxes.first_box = box;
+}
+
+void SchemaDoubts::add_rows(const std::vector<SourceValue>& values) {
+  const Lock lock(mutex_);
+  for (Pair& pair : pairs_) {
+    if (pair.differ) continue;
+    const int64_t rows = values[pair.boxes].shape.front();
+    pair.differ = rows != values[pair.other].shape.front();
+    pair.varies = pair.varies || (pair.rows >= 0 && pair.rows != rows);
+    if (pair.rows <= 0) pair.rows = rows;
+  }
+}
+
+std::string SchemaDoubts::remark_on_rows(size_t boxes) const {
+  std::vector<std::string> names;
+  for (const Pair& pair : pairs_) {
+    if (pair.boxes != boxes || !pair.suspect()) continue;
+    names.push_back(fmt::format("'{}'", schema_.fields[pair.other].name));
+  }
+  if (names.empty()) return "";
+  return fmt::format(
+      "'{}' has as many rows as {} in every sample, but they are not one group of rows: a loader "
+      "that removes a box keeps the other rows. If they describe the same objects, put the fields "
+      "into one dict with the same `rows`, such as F.Boxes(\"xyxy\", rows=\"objects\") and "
+      "F.Label(rows=\"objects\")",
+      schema_.fields[boxes].name, fmt::join(names, ", "));
+}
+
+std::vector<std::string> SchemaDoubts::remarks(
+    const std::function<std::string(uint64_t)>& path) const {
+  const Lock lock(mutex_);
+  std::vector<std::string> remarks;
+  for (const Boxes& boxes : boxes_) {
+    const FieldSpec& field = schema_.fields[boxes.field];
+    const bool relative = field.has(kRelative);
+    if (boxes.count > 0 && boxes.are_fractions && !relative) {
+      remarks.push_back(fmt::format(
+          "all numbers of the field '{}' are from 0 to 1, but its boxes are in pixels, and a "
+          "loader "
+          "removes boxes that are so small. If they are fractions of the image, declare the field "
+          "with relative=True",
+          field.name));
+    }
+    if (boxes.far > 0) {
+      remarks.push_back(fmt::format(
+          "boxes of the field '{}' outside of their image by more than its size: {}; the first is "
+          "{} in {}. {}",
+          field.name, boxes.far, boxes.first_box, path(boxes.first),
+          relative ? "If they are in pixels, declare the field without relative=True"
+                   : "Check the format of the boxes"));
+    }
+    if (std::string remark = remark_on_rows(boxes.field); !remark.empty()) {
+      remarks.push_back(std::move(remark));
+    }
+  }
+  return remarks;
+}
+
+}  // namespace fuelrail::pack
