@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 import fuelrail as fr
+from many_fields_writer import sample, write_samples
 from photographs import TINY_COUNT, encoded, photograph
 
 hypothesis.settings.register_profile(
@@ -62,6 +63,20 @@ def tiny_file(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
         (directory / f"{i:03}.png").write_bytes(encoded(image, "PNG"))
     fr.pack(root / "folder", root / "tiny.rec")
     return root / "tiny.rec"
+
+
+@pytest.fixture(scope="session")
+def many_fields_file(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """97 samples of many fields; see many_fields_writer.py."""
+    path = tmp_path_factory.mktemp("many") / "fields.rec"
+    return write_samples(path, [sample(i) for i in range(TINY_COUNT)])
+
+
+@pytest.fixture(params=["tiny_file", "many_fields_file"])
+def any_file(request: pytest.FixtureRequest) -> pathlib.Path:
+    """Images with labels, and samples of many fields, 97 of each."""
+    file: pathlib.Path = request.getfixturevalue(request.param)
+    return file
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """A run resumes with other ranks, batch sizes and threads: every row exactly once.
 
 Rows are compared bit for bit: id, position, valid and, in some of the cases, randomly cropped
-pixels. The expected rows are one long batch of one rank with one thread: the rows of the epoch, and
+pixels or all columns of samples of many fields. The expected rows are one long batch of one rank with one thread: the rows of the epoch, and
 after them the fillers of `pad` and `wrap`.
 """
 
@@ -19,13 +19,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fuelrail as fr
+import many_fields
 from fuelrail import transforms as T
+from loading import rows_of
 from photographs import TINY_COUNT
 
 LONG = bool(os.environ.get("FUELRAIL_LONG"))
-CASES = 2000 if LONG else 200
+CASES = 2500 if LONG else 250
 MOST_ROWS = 12 * 4  # the largest global batch
-Row = tuple[bytes, ...]
+Row = tuple[Any, ...]
 Step = list[Row]
 """A global batch: the rows of all ranks, in rank order."""
 
@@ -52,7 +54,7 @@ class Run:
     order: dict[str, Any]
     seed: int
     last_batch: str
-    pixels: bool
+    columns: str  # "ids", "pixels" or "many fields"
 
     @property
     def epoch_size(self) -> int:
@@ -60,11 +62,12 @@ class Run:
         return samples
 
     def loader(self, job: Job, rank: int = 0, last_batch: str | None = None) -> fr.Loader:
-        fields = ["id", "position", "valid"] + ["image"] * self.pixels
+        fields = ["id", "position", "valid"] + ["image"] * (self.columns == "pixels")
+        options = {"transforms": [T.RandomResizedCrop(2)], "fields": fields}
         return fr.Loader(
             self.data, **{**dataclasses.asdict(job), "last_batch": last_batch or self.last_batch},
-            rank=rank, seed=self.seed, transforms=[T.RandomResizedCrop(2)], fields=fields,
-            **self.order,
+            rank=rank, seed=self.seed, flat=True, as_dict=True, **self.order,
+            **(many_fields.OPTIONS if self.columns == "many fields" else options),
         )  # fmt: skip
 
     def rows(self, epochs: range) -> dict[int, Step]:
@@ -95,11 +98,6 @@ class Run:
             rows[begin : min(begin + global_batch, end)]
             for begin in range(position, end, global_batch)
         ]
-
-
-def rows_of(batch: tuple[fr.Array, ...]) -> Step:
-    columns = [array.numpy() for array in batch]
-    return [tuple([cell.tobytes() for cell in row]) for row in zip(*columns, strict=True)]
 
 
 def together(ranks: list[list[Step]]) -> list[Step]:
@@ -146,10 +144,11 @@ def changes(draw: st.DrawFn) -> tuple[Job, Job]:
     jobs=changes(),
     epoch=st.integers(0, 2**32 - 4),
     share=st.floats(0, 1),
-    pixels=st.sampled_from([False, False, False, True]),
+    columns=st.sampled_from(["ids", "ids", "ids", "pixels", "many fields"]),
 )
 def test_before_and_after_a_restore_every_row_comes_once(
     tiny_file: pathlib.Path,
+    many_fields_file: pathlib.Path,
     records: int,
     order: dict[str, Any],
     seed: int,
@@ -157,11 +156,12 @@ def test_before_and_after_a_restore_every_row_comes_once(
     jobs: tuple[Job, Job],
     epoch: int,
     share: float,
-    pixels: bool,
+    columns: str,
 ) -> None:
     if "weights" in order:
         order = {**order, "weights": [1 + i % 3 for i in range(records)]}
-    run = Run(fr.open(tiny_file)[:records], order, seed, last_batch, pixels)
+    file = many_fields_file if columns == "many fields" else tiny_file
+    run = Run(fr.open(file)[:records], order, seed, last_batch, columns)
     before, after = jobs
     size = run.epoch_size
     rows = run.rows(range(epoch, epoch + 3))

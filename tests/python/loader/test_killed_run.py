@@ -10,7 +10,6 @@ import sys
 
 import pytest
 
-import fuelrail as fr
 import killed_run
 
 LONG = bool(os.environ.get("FUELRAIL_LONG"))
@@ -19,22 +18,28 @@ SECONDS = 1100 if LONG else 110
 
 
 def uninterrupted(file: pathlib.Path, epochs: int) -> list[list[int]]:
-    loader = fr.Loader(file, **killed_run.OPTIONS)
-    return [ids.numpy().tolist() for _ in range(epochs) for (ids,) in loader]
+    loader = killed_run.make_loader(str(file))
+    return [killed_run.seen(batch) for _ in range(epochs) for batch in loader]
 
 
 @pytest.mark.timeout(SECONDS + 10)
+@pytest.mark.parametrize(
+    ("source", "kills"),
+    [("tiny_file", KILLS), ("many_fields_file", KILLS // 10)],
+    ids=["images", "many fields"],
+)
 def test_killed_at_any_moment_no_sample_is_lost_or_repeated(
-    tiny_file: pathlib.Path, tmp_path: pathlib.Path
+    request: pytest.FixtureRequest, source: str, kills: int, tmp_path: pathlib.Path
 ) -> None:
-    command = [sys.executable, "-W", "error", killed_run.__file__, tiny_file, tmp_path, KILLS]
+    file = request.getfixturevalue(source)
+    command = [sys.executable, "-W", "error", killed_run.__file__, file, tmp_path, kills]
     done = subprocess.run(
         [*map(str, command)], capture_output=True, text=True, timeout=SECONDS, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
 
     state = json.loads((tmp_path / "checkpoint").read_text())["loader"]
-    expected = uninterrupted(tiny_file, state["epoch"])
+    expected = uninterrupted(file, state["epoch"])
     assert state["position"] == 0
     assert [
         [*map(int, line.split())] for line in (tmp_path / "log").read_text().splitlines()
@@ -48,7 +53,7 @@ def test_killed_at_any_moment_no_sample_is_lost_or_repeated(
         handed.setdefault(process, []).append(ids)
     at = 0  # the batch after the last one received
     repeated = {}
-    for process in [*range(KILLS + len(killed_run.CALLS)), -1]:
+    for process in [*range(kills + len(killed_run.CALLS)), -1]:
         batches = handed.pop(process, [])
         if not batches:  # killed before its first batch
             continue
@@ -58,7 +63,7 @@ def test_killed_at_any_moment_no_sample_is_lost_or_repeated(
         at += len(batches)
     assert not handed
     assert at == len(expected)
-    for process, (name, after, count) in enumerate(killed_run.CALLS, start=KILLS):
+    for process, (name, after, count) in enumerate(killed_run.CALLS, start=kills):
         saved = name == "replace" and after
-        following = process + 1 if process + 1 < KILLS + len(killed_run.CALLS) else -1
+        following = process + 1 if process + 1 < kills + len(killed_run.CALLS) else -1
         assert repeated[following] == (0 if saved else 1), (name, after, count)

@@ -11,18 +11,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fuelrail as fr
+import many_fields
 from fuelrail import transforms as T
 from loading import FIELDS, arrays, epoch_ids, tiny
 from photographs import TINY_COUNT
 
 
-def test_threads_and_prefetch_change_no_bit(record_file: pathlib.Path) -> None:
-    def epochs(threads: int, prefetch: int) -> list[bytes]:
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [
+        (
+            "record_file",
+            {"transforms": [T.RandomResizedCrop(24), T.HorizontalFlip()], "fields": FIELDS},
+        ),
+        ("many_fields_file", many_fields.OPTIONS),
+    ],
+    ids=["images", "many fields"],
+)
+def test_threads_and_prefetch_change_no_bit(
+    request: pytest.FixtureRequest, source: str, options: dict[str, object]
+) -> None:
+    data = fr.open(request.getfixturevalue(source))
+
+    def epochs(threads: int, prefetch: int) -> list[object]:
         loader = fr.Loader(
-            record_file, 7, shuffle=True, seed=11, threads=threads, prefetch=prefetch,
-            transforms=[T.RandomResizedCrop(24), T.HorizontalFlip()], fields=FIELDS,
-        )  # fmt: skip
-        return [bytes(column) for _ in range(2) for batch in loader for column in batch]
+            data, 7, shuffle=True, seed=11, threads=threads, prefetch=prefetch, **options
+        )
+        return [many_fields.bits(batch) for _ in range(2) for batch in loader]
 
     expected = epochs(1, 1)
     for threads, prefetch in [(2, 1), (3, 5), (8, 2)]:

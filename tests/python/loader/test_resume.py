@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fuelrail as fr
+import many_fields
 from fuelrail import transforms as T
 from interrupting import Interrupting
 from photographs import TINY_COUNT
@@ -30,10 +31,17 @@ def make(data: fr.Dataset, **options: object) -> fr.Loader:
     return fr.Loader(data, transforms=TRANSFORMS, fields=FIELDS, **options)
 
 
-def stream(loader: fr.Loader, epochs: int) -> Iterator[tuple[bytes, ...]]:
+def make_any(data: fr.Dataset, **options: object) -> fr.Loader:
+    many = many_fields.options_of(data)
+    return (
+        fr.Loader(data, **options, **many) if many is many_fields.OPTIONS else make(data, **options)
+    )
+
+
+def stream(loader: fr.Loader, epochs: int) -> Iterator[object]:
     for _ in range(epochs):
         for batch in loader:
-            yield tuple(bytes(column) for column in batch)
+            yield many_fields.bits(batch)
 
 
 @given(
@@ -48,7 +56,7 @@ def stream(loader: fr.Loader, epochs: int) -> Iterator[tuple[bytes, ...]]:
     share=st.floats(0, 1),
 )
 def test_a_restored_run_goes_on_as_the_uninterrupted_one(
-    tiny_file: pathlib.Path,
+    any_file: pathlib.Path,
     records: int,
     batch_size: int,
     shuffle: bool,
@@ -59,7 +67,7 @@ def test_a_restored_run_goes_on_as_the_uninterrupted_one(
     speed_after: tuple[int, int],
     share: float,
 ) -> None:
-    data = fr.open(tiny_file)[:records]
+    data = fr.open(any_file)[:records]
     options = {
         "batch_size": batch_size,
         "shuffle": shuffle,
@@ -68,19 +76,33 @@ def test_a_restored_run_goes_on_as_the_uninterrupted_one(
         "rank": world_size - 1,
         "world_size": world_size,
     }
-    expected = list(stream(make(data, **options), 3))
+    expected = list(stream(make_any(data, **options), 3))
     taken = round(share * len(expected))
 
-    first = make(data, **options, threads=speed[0], prefetch=speed[1])
+    first = make_any(data, **options, threads=speed[0], prefetch=speed[1])
     rows = list(itertools.islice(stream(first, 3), taken))
     state = json.loads(json.dumps(first.state_dict()))
     first.close()
 
-    second = make(data, **options, threads=speed_after[0], prefetch=speed_after[1])
+    second = make_any(data, **options, threads=speed_after[0], prefetch=speed_after[1])
     second.load_state_dict(state)
     assert second.state_dict() == state
     rows += itertools.islice(stream(second, 4), len(expected) - taken)
     assert rows == expected
+
+
+def test_an_epoch_of_many_fields_resumes_at_every_batch(many_fields_file: pathlib.Path) -> None:
+    options: dict[str, Any] = {"batch_size": 9, "shuffle": True, "seed": 5}
+    data = fr.open(many_fields_file)
+    loader = make_any(data, **options)
+    states, expected = [loader.state_dict()], []
+    for batch in loader:
+        states.append(loader.state_dict())
+        expected.append(many_fields.bits(batch))
+    for taken, state in enumerate(states[:-1]):
+        again = make_any(data, **options, threads=1 + taken % 3)
+        again.load_state_dict(state)
+        assert list(stream(again, 1)) == expected[taken:]
 
 
 def test_the_state_is_small_plain_and_the_same_on_every_rank(tiny_file: pathlib.Path) -> None:

@@ -7,9 +7,10 @@ the checkpoint of the earlier ones with the code of docs/resume.md. The last pro
 and completes its epoch.
 
 FOLDER/checkpoint  the states of the loader and the model
-FOLDER/log         the ids that the model has learned from, one line per step. It represents the
-                   model's weights: text beyond the length in the checkpoint is discarded.
-FOLDER/all         all ids that any process received: number of the process, then the ids
+FOLDER/log         the batches that the model has learned from, one line per step: the ids and a
+                   checksum of all columns. It represents the model's weights: text beyond the
+                   length in the checkpoint is discarded.
+FOLDER/all         all batches that any process received: number of the process, then as above
 
 Processes 0 to KILLS - 1 are killed at random moments, the later ones at the calls in CALLS.
 """
@@ -25,16 +26,25 @@ import signal
 import sys
 import time
 import traceback
+import zlib
 from collections.abc import Callable
 from typing import Any
 
 import fuelrail as fr
+from many_fields import bits, ids_of, options_of
 from page import code_of
 
 recipe: dict[str, Any] = {}
 exec(code_of("resume.md")[0], recipe)
 
-OPTIONS: dict[str, Any] = {"batch_size": 4, "shuffle": "full", "seed": 7, "fields": ["id"]}
+
+def make_loader(file: str, **options: int) -> fr.Loader:
+    data = fr.open(file)
+    return fr.Loader(data, 4, shuffle="full", seed=7, **options_of(data), **options)
+
+
+def seen(batch: Any) -> list[int]:
+    return [*ids_of(batch), zlib.crc32(repr(bits(batch)).encode())]
 
 
 CALLS = [
@@ -54,12 +64,12 @@ class Model:
         self.tick = tick
         self.bytes = 0
 
-    def step(self, batch: tuple[fr.Array, ...]) -> None:
-        ids = " ".join(map(str, memoryview(batch[0]).tolist()))
+    def step(self, batch: Any) -> None:
+        numbers = " ".join(map(str, seen(batch)))
         # 32 bytes, so that no line crosses a page, where a kill could truncate a write.
-        os.write(self.all, f"{self.process} {ids}".ljust(31).encode() + b"\n")
+        os.write(self.all, f"{self.process} {numbers}".ljust(31).encode() + b"\n")
         os.ftruncate(self.log, self.bytes)
-        self.bytes += os.pwrite(self.log, f"{ids}\n".encode(), self.bytes)
+        self.bytes += os.pwrite(self.log, f"{numbers}\n".encode(), self.bytes)
         self.tick()
 
     def state_dict(self) -> dict[str, int]:
@@ -71,7 +81,7 @@ class Model:
 
 def train(file: str, folder: pathlib.Path, process: int, tick: Callable[[], None]) -> None:
     last = process < 0
-    loader = fr.Loader(file, **OPTIONS, threads=1 + process % 3, prefetch=1 + process % 4)
+    loader = make_loader(file, threads=1 + process % 3, prefetch=1 + process % 4)
     model = Model(folder, process, tick)
     checkpoint = str(folder / "checkpoint")
     epochs = 2**31

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import pathlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 import fuelrail as fr
 from fuelrail import transforms as T
+from many_fields import bits
 from photographs import pixels
 
 FIELDS = ("id", "position", "valid", "label", "image")
@@ -32,6 +35,23 @@ def epoch_ids(loader: fr.Loader) -> list[int]:
 def batches(loader: fr.Loader) -> list[list[int]]:
     """The values of the first field in the rest of an epoch, batch by batch."""
     return [batch[0].numpy().tolist() for batch in loader]
+
+
+def rows_of(batch: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """The bits of the rows of a flat batch. Packed columns are cut into rows, and the fill of
+    padded columns is cut off: it depends on the other rows.
+    """
+    columns = []
+    for name, column in batch.items():
+        if name.endswith(".offsets"):
+            continue
+        rows = column if isinstance(column, list) else column.numpy()
+        if (offsets := batch.get(f"{name}.offsets")) is not None:
+            rows = [rows[begin:end] for begin, end in itertools.pairwise(offsets.numpy())]
+        if (length := batch.get(f"{name}.length")) is not None:
+            rows = [row[(*map(slice, n),)] for row, n in zip(rows, length.numpy(), strict=True)]
+        columns.append([bits(row) for row in rows])
+    return list(zip(*columns, strict=True))
 
 
 def crop_of(encoded_image: bytes, height: int, width: int) -> np.ndarray:
