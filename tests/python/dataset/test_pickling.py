@@ -14,6 +14,7 @@ import pytest
 import torch
 
 import fuelrail as fr
+import many_fields
 from fuelrail import transforms as T
 from loading import FIELDS
 
@@ -118,17 +119,22 @@ LOADERS: dict[str, Callable[[], dict[str, object]]] = {
 }
 
 
-def batches_of(loader: fr.Loader, epochs: int = 2) -> list[list[bytes]]:
+def batches_of(loader: fr.Loader, epochs: int = 2) -> list[object]:
     epoch = itertools.chain.from_iterable(itertools.repeat(loader, epochs))
-    return [[bytes(column) for column in batch] for batch in epoch]
+    return [many_fields.bits(batch) for batch in epoch]
 
 
-@pytest.mark.parametrize("options", LOADERS.values(), ids=LOADERS)
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [("tiny_file", options) for options in LOADERS.values()]
+    + [("many_fields_file", lambda: {**many_fields.OPTIONS, "shuffle": True})],
+    ids=[*LOADERS, "many fields"],
+)
 def test_a_loader_that_has_not_started_comes_back_as_it_was(
-    tiny_file: pathlib.Path, options: Callable[[], dict[str, object]]
+    request: pytest.FixtureRequest, source: str, options: Callable[[], dict[str, object]]
 ) -> None:
     given = {"batch_size": 6, "transforms": RANDOM, "fields": FIELDS, **options()}
-    loader = fr.Loader(tiny_file, **given)
+    loader = fr.Loader(request.getfixturevalue(source), **given)
     loader.set_epoch(3)
     again = pickle.loads(pickle.dumps(loader))
     assert repr(again) == repr(loader)

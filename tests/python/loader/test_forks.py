@@ -12,20 +12,23 @@ from collections.abc import Callable
 
 import pytest
 
+import many_fields
+
 Python = Callable[..., "subprocess.CompletedProcess[str]"]
 
-PRELUDE = """
+PRELUDE = (
+    many_fields.FOR_SCRIPTS
+    + """
 import copy, gc, os, pickle, signal, sys, threading, traceback
 import fuelrail as fr
 
-CROP = [fr.transforms.CenterCrop(4)]
 data = fr.open(sys.argv[1])
 
 def make(**options):
-    return fr.Loader(data, 10, transforms=CROP, fields=["id", "image"], **options)
+    return fr.Loader(data, 10, **options_of(data), **options)
 
 def ids(batches):
-    return [i for batch in batches for i in batch[0].numpy().tolist()]
+    return [i for batch in batches for i in ids_of(batch)]
 
 def in_child(work):
     child = os.fork()
@@ -40,6 +43,7 @@ def in_child(work):
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert code == 0, f"the child ended with {code}"
 """
+)
 
 # All uses of a loader that may involve its threads.
 USES = """
@@ -61,9 +65,16 @@ USES = {
 """
 
 
-@pytest.mark.parametrize("fed", ["", "sampler=range(97)"], ids=["computed", "fed"])
+EACH = pytest.mark.parametrize(
+    ("source", "fed"),
+    [("tiny_file", ""), ("tiny_file", "sampler=range(97)"), ("many_fields_file", "")],
+    ids=["computed", "fed", "many fields"],
+)
+
+
+@EACH
 def test_a_started_loader_raises_in_the_child_whatever_is_asked(
-    python: Python, tiny_file: pathlib.Path, fed: str
+    python: Python, request: pytest.FixtureRequest, source: str, fed: str
 ) -> None:
     script = f"""
 state = make({fed}).state_dict()
@@ -89,19 +100,19 @@ for steps in (1, 5, 10, 11):  # after the first batch, in the middle, at the end
     assert ids(iterator) == list(range(10 * steps, 97))
     assert ids(loader) == list(range(97))
 """
-    done = python(PRELUDE + USES + script, tiny_file)
+    done = python(PRELUDE + USES + script, request.getfixturevalue(source))
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("fed", ["", "sampler=range(97)"], ids=["computed", "fed"])
+@EACH
 def test_what_needs_no_threads_works_in_the_child_of_a_started_loader(
-    python: Python, tiny_file: pathlib.Path, fed: str
+    python: Python, request: pytest.FixtureRequest, source: str, fed: str
 ) -> None:
     script = f"""
 loader = make({fed})
 iterator = iter(loader)
 kept = [next(iterator), next(iterator)]
-before = [bytes(column) for batch in kept for column in batch]
+before = bits(kept)
 
 def ask():
     assert len(loader) == 10
@@ -119,8 +130,9 @@ def forget():
     del loader, iterator
     gc.collect()
 def batches_stay():
-    assert [bytes(column) for batch in kept for column in batch] == before
-    kept[0][1].numpy()[...] = 0  # the child's own copy
+    assert bits(kept) == before
+    image = kept[0]["cameras"][0]["image"] if isinstance(kept[0], dict) else kept[0][1]
+    image.numpy()[...] = 0  # the child's own copy
 def batches_go():
     global loader, iterator
     del loader, iterator
@@ -140,16 +152,16 @@ def fork_another_loader():
 for work in (ask, close, leave, forget, batches_stay, batches_go, make_another, fork_again,
              fork_another_loader):
     in_child(work)
-assert [bytes(column) for batch in kept for column in batch] == before
+assert bits(kept) == before
 assert ids(iterator) == list(range(20, 97))
 """
-    done = python(PRELUDE + script, tiny_file)
+    done = python(PRELUDE + script, request.getfixturevalue(source))
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("fed", ["", "sampler=range(97)"], ids=["computed", "fed"])
+@EACH
 def test_a_loader_that_had_not_started_does_everything_in_the_child(
-    python: Python, tiny_file: pathlib.Path, fed: str
+    python: Python, request: pytest.FixtureRequest, source: str, fed: str
 ) -> None:
     script = f"""
 state = make({fed}).state_dict()
@@ -182,7 +194,7 @@ for begun in (untouched, named, restored):
             in_child(rest)
     assert ids(iterator) == list(range(at, 97))
 """
-    done = python(PRELUDE + USES + script, tiny_file)
+    done = python(PRELUDE + USES + script, request.getfixturevalue(source))
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 import fuelrail as fr
+import many_fields
 from photographs import encoded, photograph
 
 Python = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -210,6 +211,18 @@ def test_what_a_daemon_thread_holds_at_the_exit_is_told_only_where_asked(
     done = python(PRELUDE + HELD, tiny_file)
     assert (done.returncode, "leaked" in done.stderr) == (0, asked)
     assert asked or done.stderr == ""
+
+
+def test_the_interpreter_exits_cleanly_beside_kept_batches_of_many_fields(
+    python: Python, many_fields_file: pathlib.Path
+) -> None:
+    script = """
+loader = fr.Loader(sys.argv[1], 4, **OPTIONS)
+kept = list(loader)
+for batch in loader: break
+"""
+    done = python(many_fields.FOR_SCRIPTS + PRELUDE + script, many_fields_file)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_an_exception_in_the_loop_leaves_no_hang(python: Python, tiny_file: pathlib.Path) -> None:

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import fuelrail as fr
+import many_fields
 from loading import epoch_ids, tiny
 from photographs import TINY_COUNT
 
@@ -32,16 +33,18 @@ def test_a_loader_lives_in_a_thread_of_its_own(
         assert pool.submit(whole_life).result() == list(range(TINY_COUNT))
 
 
-def test_a_loader_moves_from_thread_to_thread(tiny_file: pathlib.Path) -> None:
-    loader = tiny(tiny_file, shuffle=True, seed=2)
-    expected = epoch_ids(tiny(tiny_file, shuffle=True, seed=2))
-    seen: list[int] = []
+def test_a_loader_moves_from_thread_to_thread(any_file: pathlib.Path) -> None:
+    data = fr.open(any_file)
+    expected, loader = (
+        fr.Loader(data, 10, shuffle=True, seed=2, **many_fields.options_of(data)) for _ in range(2)
+    )
+    seen: list[object] = []
     iterator = iter(loader)
     for _ in range(len(loader)):  # each batch in a new thread, which then ends
-        thread = threading.Thread(target=lambda: seen.extend(next(iterator)[0].numpy().tolist()))
+        thread = threading.Thread(target=lambda: seen.append(many_fields.bits(next(iterator))))
         thread.start()
         thread.join()
-    assert seen == expected
+    assert seen == [many_fields.bits(batch) for batch in expected]
     thread = threading.Thread(target=loader.close)
     thread.start()
     thread.join()

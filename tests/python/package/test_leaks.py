@@ -11,9 +11,13 @@ from collections.abc import Callable
 
 import pytest
 
+import many_fields
+
 Python = Callable[..., "subprocess.CompletedProcess[str]"]
 
-PRELUDE = """
+PRELUDE = (
+    many_fields.FOR_SCRIPTS
+    + """
 import gc, itertools, os, sys
 import fuelrail as fr
 
@@ -23,12 +27,23 @@ def resident():
 def threads(): return len(os.listdir("/proc/self/task"))
 def files(): return len(os.listdir("/proc/self/fd"))
 """
+)
 
 
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [
+        ("tiny_file", "{'transforms': [fr.transforms.CenterCrop(64)]}"),
+        ("many_fields_file", "OPTIONS"),
+    ],
+    ids=["images", "many fields"],
+)
 def test_200_abandoned_loaders_leave_no_thread_no_descriptor_and_no_memory(
-    python: Python, tiny_file: pathlib.Path
+    python: Python, request: pytest.FixtureRequest, source: str, options: str
 ) -> None:
-    script = """
+    script = (
+        f"options = {options}\n"
+        + """
 def unused(loader): pass
 def begun(loader): iter(loader)
 def left(loader): next(iter(loader))
@@ -42,7 +57,7 @@ def in_a_cycle(loader):
 def kept(loader):
     batch = next(iter(loader))
     del loader
-    batch[0].numpy()
+    bits(batch)
 def restored(loader):
     next(iter(loader))
     loader.load_state_dict(loader.state_dict())
@@ -52,8 +67,8 @@ orders = [{}, {"shuffle": True}, {"shuffle": "window"}, {"weights": [1.0] * 97},
           {"sampler": range(97)}]
 
 def cycle(number):
-    loader = fr.Loader(sys.argv[1], 10, threads=3, prefetch=4,
-                       transforms=[fr.transforms.CenterCrop(64)], **orders[number % len(orders)])
+    loader = fr.Loader(sys.argv[1], 10, threads=3, prefetch=4, **options,
+                       **orders[number % len(orders)])
     ways[number % len(ways)](loader)
 
 def measured():
@@ -68,7 +83,8 @@ print(before, after)
 assert after[:2] == before[:2]
 assert after[2] - before[2] < 4 << 20, (after[2] - before[2])
 """
-    done = python(PRELUDE + script, tiny_file)
+    )
+    done = python(PRELUDE + script, request.getfixturevalue(source))
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
@@ -124,4 +140,21 @@ print([round(size / sizes[1], 4) for size in sizes])
 assert 0.98 * sizes[1] <= min(sizes[1:]) and max(sizes[1:]) <= 1.02 * sizes[1], sizes
 """
     done = python(PRELUDE + script, record_file)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
+def test_memory_stays_flat_from_the_second_epoch_of_many_fields_to_the_twentieth(
+    python: Python, many_fields_file: pathlib.Path
+) -> None:
+    script = """
+data = fr.open(sys.argv[1]).subset(list(range(97)) * 4)
+loader = fr.Loader(data, 32, shuffle=True, threads=2, **OPTIONS)
+sizes = []
+for epoch in range(20):
+    for batch in loader: bits(batch)
+    sizes.append(resident())
+print([round(size / sizes[1], 4) for size in sizes])
+assert 0.98 * sizes[1] <= min(sizes[1:]) and max(sizes[1:]) <= 1.02 * sizes[1], sizes
+"""
+    done = python(PRELUDE + script, many_fields_file)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
