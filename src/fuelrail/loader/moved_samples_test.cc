@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "fuelrail/loader/loader.h"
 #include "fuelrail/loader/sample_program.h"
 #include "fuelrail/loader/sample_worker.h"
+#include "fuelrail/testing/loader_job.h"
 #include "fuelrail/testing/memory_container.h"
 #include "fuelrail/testing/npy_text.h"
 #include "fuelrail/testing/photographs.h"
@@ -341,6 +344,117 @@ TEST(MovedSamples, images_draw_apart_or_as_shared_says_together) {
   EXPECT_THAT(refused({{"left", "middle"}}), HasSubstr("matches no field: found 'middle'"));
   EXPECT_THAT(refused({{"left", "right"}, {"*"}}),
               HasSubstr("two groups of `shared` have the image 'left'"));
+}
+
+// Eleven scenes with different images and none to two objects.
+std::vector<MemoryContainer::Record> eleven_scenes() {
+  std::vector<MemoryContainer::Record> records;
+  for (uint64_t i = 0; i < 11; ++i) {
+    MemoryContainer::Record record = scene();
+    record.id = i;
+    record.fields[kImage].back() = static_cast<char>(i);
+    for (const Field field : {kBoxes, kLabels, kPoints}) {
+      record.fields[field].resize(record.fields[field].size() / 2 * (i % 3));
+    }
+    records.push_back(record);
+  }
+  return records;
+}
+
+// The shapes and elements of all columns.
+std::string bits_of(const Batch& batch) {
+  std::string bits;
+  const auto append = [&](const ColumnSpec& column, std::span<const int64_t> shape,
+                          const std::byte* data) {
+    size_t size = size_in_bytes(column.dtype);
+    for (const int64_t extent : shape) {
+      bits += scalar_bytes(extent);
+      size *= static_cast<size_t>(extent);
+    }
+    bits.append(reinterpret_cast<const char*>(data), size);
+  };
+  for (size_t i = 0; i < batch.layout().columns().size(); ++i) {
+    const ColumnSpec& column = batch.layout().columns()[i];
+    if (column.joined()) {
+      append(column, batch.shape(i), batch.joined(i).data);
+      for (size_t row = 0; row < batch.rows(); ++row) {
+        bits += scalar_bytes(batch.joined(i).index[row]);
+      }
+    } else if (column.ragged()) {
+      for (size_t row = 0; row < batch.rows(); ++row) {
+        append(column, batch.ragged_row(i, row).shape, batch.ragged_row(i, row).data);
+      }
+    } else {
+      append(column, batch.shape(i), batch.column(i));
+    }
+  }
+  return bits;
+}
+
+// A loader of batches of three with dense, packed, padded and ragged columns.
+LoaderJob mixed_columns() {
+  LoaderJob job;
+  job.order = {.seed = 5, .shuffle = Shuffle::kFull, .batch_size = 3};
+  job.images = every_field({RandomIoUCrop{}, RandomResizedCrop{.size = {5, 7}}, HorizontalFlip{}});
+  job.images.fields.push_back("id");
+  job.images.ragged_of = {{"boxes", Ragged::kPacked}, {"labels", Ragged::kPad}};
+  return job;
+}
+
+TEST(MovedSamples, batches_are_the_same_for_any_threads_and_from_any_state_and_never_change) {
+  const auto container = scenes(scene_schema(), eleven_scenes());
+  LoaderJob job = mixed_columns();
+  job.engine.threads = 1;
+  std::vector<Batch> kept;
+  std::vector<std::string> expected;
+  std::vector<State> states;
+  Loader whole = job.loader(container);
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    states.push_back(whole.state());
+    while (auto batch = whole.next()) {
+      kept.push_back(*batch);
+      expected.push_back(bits_of(*batch));
+      if (expected.size() % 4 > 0) states.push_back(whole.state());
+    }
+  }
+  ASSERT_EQ(expected.size(), 8U);
+  ASSERT_EQ(states.size(), 8U);
+  for (size_t taken = 0; taken < states.size(); ++taken) {
+    job.engine.threads = 1 + static_cast<int>(taken % 4);
+    job.engine.prefetch = 1 + taken % 3;
+    Loader loader = job.loader(container);
+    loader.restore(states[taken]);
+    for (size_t i = taken; i < expected.size(); ++i) {
+      auto batch = loader.next();
+      if (!batch) batch = loader.next();  // the next epoch
+      EXPECT_EQ(bits_of(*batch), expected[i]) << taken << " taken, batch " << i;
+    }
+  }
+  for (size_t i = 0; i < kept.size(); ++i) EXPECT_EQ(bits_of(kept[i]), expected[i]);
+}
+
+TEST(MovedSamples, a_substitute_brings_all_its_fields) {
+  // Without a crop, two samples of one scene have the same bits wherever they are.
+  std::vector<MemoryContainer::Record> records = eleven_scenes();
+  LoaderJob job = mixed_columns();
+  job.order.batch_size = 1;
+  job.images.transforms = {VerticalFlip{.p = 1}};
+  std::map<int64_t, std::string> alone;
+  Loader good = job.loader(scenes(scene_schema(), records));
+  while (auto batch = good.next()) alone[row_of<int64_t>(*batch, "id")[0]] = bits_of(*batch);
+  records[2].fields[kImage] = "no image";
+  records[5].fields[kMask] = npy_text("|u1", "(8, 6)", grid<uint8_t>());
+  records[7].fields[kBoxes] = numbers_bytes<float>({3, 3, 2, 2});
+  job.errors.on_error = OnError::kSkip;
+  Loader skipping = job.loader(scenes(scene_schema(), records));
+  std::map<int64_t, int> seen;
+  while (auto batch = skipping.next()) {
+    const int64_t id = row_of<int64_t>(*batch, "id")[0];
+    EXPECT_EQ(bits_of(*batch), alone.at(id));
+    ++seen[id];
+  }
+  EXPECT_EQ(skipping.bad_records().size(), 3U);
+  EXPECT_EQ(seen.size(), 8U);
 }
 
 // The contract of every worker.

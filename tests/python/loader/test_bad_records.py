@@ -7,9 +7,12 @@ import struct
 import warnings
 import zlib
 
+import numpy as np
 import pytest
 
 import fuelrail as fr
+import many_fields
+import many_fields_writer
 from fuelrail import transforms as T
 from loading import record_file
 from photographs import encoded, photograph
@@ -100,6 +103,31 @@ def test_a_substitute_is_marked_and_the_others_are_not(file: pathlib.Path) -> No
         assert at == position
         assert substituted == (position in BAD)
         assert (sample == position) == (not substituted)
+
+
+@pytest.mark.filterwarnings("ignore::fuelrail.FuelrailWarning")
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_substitute_brings_all_its_fields(tmp_path: pathlib.Path, threads: int) -> None:
+    samples = [many_fields_writer.sample(i) for i in range(60)]
+    samples[7]["cameras"][1]["image"] = b"no image"
+    samples[20]["cameras"][0]["mask"] = encoded(photograph(1, 9, 9), "PNG")[:60]
+    samples[32]["clip"][1] = declares_a_giant(encoded(photograph(2, 9, 9), "PNG"))
+    samples[41]["cameras"][0]["depth"] = np.zeros((2, 90), np.float32)
+    bad = {7, 20, 32, 41, 50}
+    file = many_fields_writer.write_samples(tmp_path / "some.rec", samples)
+    content = file.read_bytes()
+    assert content.count(b"sample 50") == 1
+    file.write_bytes(content.replace(b"sample 50", b"sample \xff0"))
+    options = {**many_fields.OPTIONS, "batch_size": 9, "seed": 3, "threads": threads}
+    loader = fr.Loader(file, **options, shuffle=True, on_error="skip")
+    batches = list(loader)
+    assert {record.index for record in loader.bad_records} == bad
+    ids = [i for batch in batches for i in batch["id"].numpy().tolist()]
+    assert bad.isdisjoint(ids)
+    # A row's random numbers depend on its position alone, so a dataset with the substitutes at
+    # these places gives the same bits.
+    expected = fr.Loader(file, **options, sampler=ids)
+    assert [*map(many_fields.bits, batches)] == [*map(many_fields.bits, expected)]
 
 
 def test_bad_records_say_which_where_and_why(file: pathlib.Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 import fuelrail as fr
+import many_fields
 from fuelrail import transforms as T
 from loading import epoch_ids, tiny
 from photographs import TINY_COUNT
@@ -124,6 +125,23 @@ def test_without_copy_the_memory_is_shared(
     capsule = batch[4].__dlpack__(copy=copy, max_version=version)
     tensor = torch.utils.dlpack.from_dlpack(capsule)
     assert tensor.data_ptr() == address_of(batch[4])
+
+
+def test_all_columns_of_many_fields_share_their_memory(many_fields_file: pathlib.Path) -> None:
+    loader = fr.Loader(many_fields_file, 10, **many_fields.OPTIONS)
+    batch = next(iter(loader))
+    assert {"boxes.offsets", "labels.length"} <= batch["cameras"][0].keys()
+    arrays = many_fields.arrays_of(batch)
+    del batch
+    for array in arrays:
+        assert versioned(array.__dlpack__(max_version=(1, 0))).flags == 0
+        tensor = torch.from_dlpack(array)
+        assert tuple(tensor.shape) == array.shape
+        assert tensor.data_ptr() == (address_of(array) if array.nbytes else 0)
+    del arrays, array
+    assert loader.stats().slots_lent == 1
+    del tensor
+    assert loader.stats().slots_lent == 0
 
 
 @pytest.mark.parametrize("version", [None, (1, 0)])

@@ -30,12 +30,8 @@ def make_any(kind: Kind, data: fr.Dataset, batch_size: int = 10, **options: obje
     return kind(data, batch_size, **many_fields.options_of(data), **options)
 
 
-def columns_of(value: Any) -> list[np.ndarray]:
-    """All arrays of a batch, in nested groups and lists too."""
-    if isinstance(value, (dict, list, tuple)):
-        parts = value.values() if isinstance(value, dict) else value
-        return [column for part in parts for column in columns_of(part)]
-    return [np.asarray(value)] if hasattr(value, "shape") else []
+def columns_of(batch: Any) -> list[np.ndarray]:
+    return [np.asarray(array) for array in many_fields.arrays_of(batch)]
 
 
 @KINDS

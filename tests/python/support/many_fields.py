@@ -57,8 +57,16 @@ def bits(value: Any) -> Any:
         return [bits(item) for item in value]
     if hasattr(value, "shape"):
         view = memoryview(value.numpy() if hasattr(value, "data_ptr") else value)
-        return view.format, view.shape, view.tobytes()
+        return str(value.dtype).removeprefix("torch."), view.shape, view.tobytes()
     return value
+
+
+def arrays_of(value: Any) -> list[Any]:
+    """All arrays or tensors of a batch, in nested groups and lists too."""
+    if isinstance(value, (dict, list, tuple)):
+        parts = value.values() if isinstance(value, dict) else value
+        return [array for part in parts for array in arrays_of(part)]
+    return [value] if hasattr(value, "shape") else []
 
 
 FOR_SCRIPTS = f"""

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import fuelrail as fr
+import many_fields
 from fuelrail import transforms as T
 from photographs import encoded, photograph
 
@@ -26,6 +27,18 @@ def test_it_yields_tensors_that_equal_the_loaders_arrays(tiny_file: pathlib.Path
         assert label_tensor.dtype == torch.int64
         np.testing.assert_array_equal(image_tensor.numpy(), image.numpy())
         np.testing.assert_array_equal(label_tensor.numpy(), label.numpy())
+
+
+@pytest.mark.parametrize("options", [{}, {"device": "cpu"}], ids=str)
+def test_tensors_of_many_fields_equal_the_loaders_arrays(
+    many_fields_file: pathlib.Path, options: dict[str, object]
+) -> None:
+    order = {"shuffle": True, "seed": 4, **many_fields.OPTIONS}
+    ours = fr.Loader(many_fields_file, 10, **order)
+    theirs = fr.torch.DataLoader(many_fields_file, 10, **order, **options)
+    for arrays, tensors in zip(ours, theirs, strict=True):
+        assert all(isinstance(each, torch.Tensor) for each in many_fields.arrays_of(tensors))
+        assert many_fields.bits(tensors) == many_fields.bits(arrays)
 
 
 @pytest.mark.filterwarnings("ignore::fuelrail.FuelrailWarning")

@@ -6,10 +6,12 @@ import contextlib
 import pathlib
 import subprocess
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 import fuelrail as fr
+import many_fields
 from fuelrail import transforms as T
 
 torch = pytest.importorskip("torch")
@@ -228,6 +230,28 @@ def test_text_is_not_copied_and_lists_of_lists_are(cuda: FakeCuda) -> None:
     assert copied[:2] == [["one", ""], [["a"], []]]
     assert copied[2][0][0].tensor is frame
     assert copied[2][1] == []
+
+
+@pytest.mark.parametrize("options", [{"device": "cuda"}, {"pin_memory": True}], ids=str)
+def test_batch_transforms_get_groups_in_which_every_tensor_was_copied(
+    many_fields_file: pathlib.Path, cuda: FakeCuda, options: dict[str, object]
+) -> None:
+    def unwrapped(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: unwrapped(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [unwrapped(item) for item in value]
+        return value if isinstance(value, str) else value.tensor  # every other value is Pinned
+
+    loading = {"shuffle": True, **many_fields.OPTIONS}
+    plain = list(fr.torch.DataLoader(many_fields_file, 10, **loading))
+    copied = list(
+        fr.torch.DataLoader(
+            many_fields_file, 10, batch_transforms=[unwrapped], **loading, **options
+        )
+    )
+    assert many_fields.bits(copied) == many_fields.bits(plain)
+    assert sum("lock pages" in call for call in cuda.calls) == len(many_fields.arrays_of(plain))
 
 
 def test_the_current_device_is_that_of_the_loaders_making(
