@@ -92,8 +92,11 @@ struct Schema {
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
-// The name of an image for errors (ErrorDetail::field), "frames[3]" for an item of a list; empty if
-// samples have only this image. Requires: the field is an image.
+// A value's name for errors: "frames[3]" for an item of a list, else the field's name.
+std::string item_name(const FieldSpec& field, size_t item);
+
+// The name of an image for ErrorDetail::field: as `item_name`, but empty if samples have only this
+// image. Requires: the field is an image.
 std::string image_name(const Schema& schema, size_t field, size_t item = 0);
 
 // The value of one field: an encoded image. A tensor, text or raw bytes use only `bytes` and
