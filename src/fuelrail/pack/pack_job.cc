@@ -71,7 +71,7 @@ PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
 PackResult PackJob::run() {
   if (left_out().too_many()) {
     if (!journal_->left() && !journal_->is_foreign()) journal_->finish();  // this run created it
-    give_up("a folder or a line of the list cannot be read", failures_[left_out().allowed]);
+    give_up("part of the source cannot be read", failures_[left_out().allowed]);
   }
   resume();
   look_at_existing_parts();
