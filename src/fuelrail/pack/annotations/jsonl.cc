@@ -65,10 +65,17 @@ void add_cells(const std::string& prefix, const Row& object, int depth, JsonCell
 }
 
 // Parses a line. `out` owns the values. Errors: CorruptError, with the column, for a line that is
-// not a JSON object, and for null.
+// not a JSON object or has more members than a schema has fields, and for null.
 JsonCells parse_jsonl(std::string_view line, Row& out) {
+  size_t members = 0;  // the time to add one grows with their number
   try {
-    out = Row::parse(line);
+    out = Row::parse(line, [&members](int, Row::parse_event_t event, const Row&) {
+      if (event == Row::parse_event_t::key && ++members > kMaxFields) {
+        throw CorruptError("the line has too many members",
+                           {.expected = fmt::format("at most {}", kMaxFields)});
+      }
+      return true;
+    });
   } catch (const nlohmann::json::parse_error& error) {
     if (const size_t valid = utf8_bytes(line); valid < line.size()) {
       throw CorruptError("the line is not UTF-8",
