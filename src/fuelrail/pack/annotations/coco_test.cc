@@ -88,6 +88,7 @@ TEST_F(Coco, an_image_has_its_objects_in_order_with_class_numbers_from_0) {
   EXPECT_EQ(sample.id, 70u);
   EXPECT_EQ(testing::text_of(value_of(*source, sample, "image").bytes),
             file_contents(directory_ / "photos/a.png"));
+  EXPECT_EQ(testing::text_of(value_of(*source, sample, "file_name").bytes), "a.png");
   EXPECT_THAT(elements_of<int64_t>(value_of(*source, sample, "image_id")), ElementsAre(70));
   EXPECT_THAT(value_of(*source, sample, "boxes").shape, ElementsAre(2, 4));
   EXPECT_THAT(elements_of<float>(value_of(*source, sample, "boxes")),
