@@ -401,6 +401,24 @@ class JsonTable final : public SampleSource {
       }
     }
     check_fields(schema_);
+    warn_of_roles(warn);
+  }
+
+  // A table has no way to say that numbers are boxes, or that an image is a mask.
+  void warn_of_roles(const Warn& warn) const {
+    std::vector<std::string> images, others;
+    for (const FieldSpec& field : schema_.fields) {
+      const bool is_image = field.kind == FieldKind::kImage;
+      if (is_image) images.push_back(field.name);
+      const bool boxes = field.shape.size() == 2 && field.shape[1] == 4;
+      if (boxes || (is_image && images.size() > 1)) others.push_back("`" + field.name + "`");
+    }
+    if (!warn || images.empty() || others.empty()) return;
+    warn(
+        fmt::format("{}: transforms of `{}` do not move {}, because the fields of a table have no "
+                    "roles. If they are boxes or masks, pack the table in Python with a schema "
+                    "(docs/annotations.md)",
+                    table_->uri(), images.front(), fmt::join(others, ", ")));
   }
 
   // Adds the values of the next line.
