@@ -46,12 +46,21 @@ class SampleReader:
         self.source = samples
         self._samples: IndexableSamples | None = None
         wanted = LOOKED_AT if schema is None else 1
+        first: Iterator[Any]
         if indexable(samples):
             self._samples = samples
-            ready = [samples[i] for i in range(min(wanted, len(samples)))]
+            first = (samples[i] for i in range(min(wanted, len(samples))))
         else:
             self._rest: Iterator[Any] = iter(samples)
-            ready = list(itertools.islice(self._rest, wanted))
+            first = itertools.islice(self._rest, wanted)
+        ready: list[Any] = []
+        try:
+            for sample in first:
+                ready.append(sample)
+        except Exception as error:
+            if hasattr(error, "add_note"):  # from Python 3.11 on
+                error.add_note(f"raised by the source of sample {len(ready)}")
+            raise
         if not ready:
             raise InvalidArgumentError("there are no samples to pack")
         self._ready = dict(enumerate(ready))  # read, but not packed

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -136,6 +137,12 @@ TEST_F(CliSamples, cat_json_nests_a_sample) {
   EXPECT_EQ(json::parse(call({"cat", path, "0", "--json"}).out)["sample"]["cameras"][0]["boxes"],
             json::array());
 
+  EXPECT_EQ(call({"cat", path, "2", "--json", "--field", "cameras.0.labels"}).out,
+            "{\"record\":2,\"id\":2,\"path\":\"" + path +
+                "\",\"sample\":{\"cameras\":[{\"labels\":[0,1]}]}}\n");
+  const std::string lines = call({"cat", path, ":2", "--json", "--field", "captions"}).out;
+  EXPECT_EQ(std::ranges::count(lines, '\n'), 2);
+
   const std::string folder = directory / "out";
   EXPECT_EQ(call({"cat", path, ":2", "--json", "-o", folder}).code, 0);
   EXPECT_EQ(json::parse(file_contents(folder + "/1.json"))["record"], 1);
@@ -225,6 +232,21 @@ TEST_F(CliSamples, packing_refuses_to_lose_fields) {
     EXPECT_NE(said.code, 0);
     EXPECT_THAT(said.err, HasSubstr("drive.rec"));
   }
+}
+
+TEST(CliSampleFiles, tensors_of_millions_of_numbers_are_shown_by_their_size) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "long.rec";
+  const Schema schema{{{.name = "x", .kind = FieldKind::kTensor, .shape = {-1}}}};
+  const std::vector<std::byte> numbers((size_t{1} << 22) + 1);
+  std::vector<FieldValue> values(1);
+  values[0].bytes = numbers;
+  values[0].shape = {static_cast<int64_t>(numbers.size())};
+  std::vector<std::byte> payload;
+  SampleEncoder(schema).append(0, values, payload);
+  write_records(path, {std::string(as_text(payload))});
+  EXPECT_THAT(call({"cat", path, "0", "--json"}).out,
+              HasSubstr("{\"x\":{\"dtype\":\"uint8\",\"shape\":[4194305],\"bytes\":4194305}}"));
 }
 
 TEST(CliSampleFiles, without_images_are_not_opaque) {

@@ -248,6 +248,10 @@ void PackJob::write_part(Planned& planned, Images& images, ProgressReporter& pro
     progress.report_when_due();
   }
   if (planned.part->records() == 0) {
+    if (failures_.empty()) {  // a stream that ended at once
+      throw CorruptError(fmt::format("the source has no {}s", source_.thing()),
+                         {.path = planned.plan.uri});
+    }
     give_up(fmt::format("none of the {}s for this file can be read", source_.thing()),
             {planned.plan.uri, failures_.back().reason});
   }

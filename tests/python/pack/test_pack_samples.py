@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pathlib
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -154,9 +155,24 @@ def test_a_failing_iterator_raises_its_own_exception(tmp_path: pathlib.Path) -> 
         yield from SAMPLES[:3]
         raise KeyError("no more")
 
-    with pytest.raises(KeyError, match="no more"):
+    with pytest.raises(KeyError, match="no more") as caught:
         fr.pack(samples(), tmp_path / "out.rec", schema=SCHEMA, threads=2)
+    assert caught.value.__notes__ == ["raised by the source of sample 3"]  # type: ignore[attr-defined]
+    with pytest.raises(KeyError, match="no more") as caught:
+        fr.pack(samples(), tmp_path / "out.rec")  # the first samples are read before packing
+    if sys.version_info >= (3, 11):
+        assert caught.value.__notes__ == ["raised by the source of sample 3"]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_source_that_is_not_samples_is_refused_with_what_to_pass(tmp_path: pathlib.Path) -> None:
+    for source, schema, message in [
+        (SAMPLES[0], SCHEMA, r"`schema` applies only.*for one sample, pass a list: \[sample\]"),
+        ({"x": 3}, None, r"`source` has the wrong type.*for one sample, pass a list: \[sample\]"),
+        ([(b"image", 3)], None, 'a sample has the wrong type: expected a dict.*{"image": image,'),
+    ]:
+        with pytest.raises(fr.InvalidArgumentError, match=message):
+            fr.pack(source, tmp_path / "out.rec", schema=schema)  # type: ignore[arg-type]
 
 
 def test_an_inferred_schema_is_stored_and_sample_65_is_named(tmp_path: pathlib.Path) -> None:
@@ -263,9 +279,17 @@ def test_an_image_with_a_palette_may_be_a_mask(tmp_path: pathlib.Path) -> None:
     given = {"image": image.getvalue(), "mask": image.getvalue()}
     schema = {"image": F.Image(), "mask": F.Mask()}
     with pytest.warns(
-        fr.FuelrailWarning, match="the first is sample 0. If its numbers are classes"
+        fr.FuelrailWarning, match="of the field 'image' with a palette: 1; the first is in sample 0"
     ):
         fr.pack([given], tmp_path / "out.rec", schema=schema)
+
+
+def test_masks_of_several_types_are_reported(tmp_path: pathlib.Path) -> None:
+    schema = {"image": F.Image(), "mask": F.Mask()}
+    masks = [np.zeros((20, 30), dtype) for dtype in (np.uint8, np.uint16, np.uint8)]
+    samples = [{"image": encoded(photograph(1, 20, 30)), "mask": mask} for mask in masks]
+    with pytest.warns(fr.FuelrailWarning, match='loader needs dtype={"mask": "uint16"}'):
+        fr.pack(samples, tmp_path / "out.rec", schema=schema)
 
 
 def test_options_that_do_not_apply_are_refused(tmp_path: pathlib.Path) -> None:

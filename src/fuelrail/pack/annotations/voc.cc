@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <utility>
 
 #include "fuelrail/base/error.h"
@@ -22,6 +23,7 @@ namespace {
 
 using Stems = std::map<std::string, std::string>;  // the files of a folder by name
 constexpr uint16_t kUncounted = 255;
+constexpr const char* kWithoutClass = "-1";  // in the list of a class
 
 struct VocRow {  // an object
   std::array<float, 4> box{};
@@ -55,10 +57,10 @@ std::vector<std::string> names_in_set(const std::string& root, const std::string
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string line = text.substr(at, end - at);
-    const size_t begin = line.find_first_not_of(" \t\r");
-    if (begin != line.npos) {
-      names.push_back(line.substr(begin, line.find_first_of(" \t\r", begin) - begin));
-    }
+    std::istringstream words(line);
+    std::string name, mark;
+    words >> name >> mark;
+    if (!name.empty() && mark != kWithoutClass) names.push_back(name);
     at = end + 1;
   }
   if (names.empty()) throw CorruptError("the image set is empty", {.path = uri});
@@ -78,7 +80,7 @@ std::vector<std::string> names_of_annotations(const std::string& folder) {
 FieldSpec row_field(std::string name, DType dtype) {
   FieldSpec field{
       .name = std::move(name), .kind = FieldKind::kTensor, .dtype = dtype, .shape = {-1}};
-  field.rows = 1;  // boxes
+  field.rows = 2;  // boxes
   return field;
 }
 
@@ -112,6 +114,7 @@ class VocSource final : public SampleSource {
     out.fields.resize(schema_.fields.size());
     auto value = out.fields.begin();
     check_size(i, set_image(path(i), *value++));
+    set_text(images_[i].file, *value++);
     const uint64_t begin = i == 0 ? 0 : images_[i - 1].rows_end;
     set_rows(std::span(rows_).subspan(begin, images_[i].rows_end - begin), &*value);
     value += 4;
@@ -215,8 +218,12 @@ class VocSource final : public SampleSource {
     boxes.of = 0;
     FieldSpec labels = row_field("labels", DType::kInt64);
     labels.role = Role::kLabel;
-    schema_.fields = {image_field("image"), std::move(boxes), std::move(labels),
-                      row_field("difficult", DType::kBool), row_field("truncated", DType::kBool)};
+    schema_.fields = {image_field("image"),
+                      file_name_field(),
+                      std::move(boxes),
+                      std::move(labels),
+                      row_field("difficult", DType::kBool),
+                      row_field("truncated", DType::kBool)};
     if (!masks_.empty()) schema_.fields.push_back(mask_field("mask"));
     if (instances_.empty()) return;
     schema_.fields.push_back(mask_field("instances"));

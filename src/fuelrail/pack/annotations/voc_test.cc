@@ -64,6 +64,7 @@ TEST_F(Voc, boxes_count_from_1_and_include_their_last_pixel) {
   source->read(0, sample);
   EXPECT_THAT(elements_of<float>(value_of(*source, sample, "boxes")),
               ElementsAre(0, 1, 4, 6, 2, 2, 4, 4));
+  EXPECT_EQ(testing::text_of(value_of(*source, sample, "file_name").bytes), "a.png");
   EXPECT_THAT(elements_of<int64_t>(value_of(*source, sample, "labels")), ElementsAre(1, 0));
   EXPECT_THAT(elements_of<uint8_t>(value_of(*source, sample, "difficult")), ElementsAre(1, 0));
   EXPECT_THAT(elements_of<uint8_t>(value_of(*source, sample, "truncated")), ElementsAre(0, 0));
@@ -91,7 +92,7 @@ TEST_F(Voc, masks_are_packed_if_all_images_have_them) {
 }
 
 TEST_F(Voc, a_set_names_its_images_and_what_it_lacks_is_listed) {
-  write_file(directory_ / "ImageSets/Main/train.txt", "b  1\r\n\nnone -1\n a\n");
+  write_file(directory_ / "ImageSets/Main/train.txt", "b  1\r\n\nnone\nother -1\n a\n");
   const auto source = open({.set = "train"});
   ASSERT_EQ(source->size(), 2u);
   EXPECT_EQ(source->path(0), directory_ / "JPEGImages/b.png");
