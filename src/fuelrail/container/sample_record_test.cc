@@ -182,7 +182,11 @@ TEST(SampleRecord, each_check_says_what_is_wrong) {
            ChangedBytes{65, le_bytes(uint8_t{200}), "the descriptors of the fields are truncated"},
            ChangedBytes{68, bytes_of_text("maske"),
                         "other fields than the file's other records: expected label: tensor int64 "
-                        "[]; no field 'maske', found no field 'label'; maske: tensor int64 []"},
+                        "[], class numbers; no field 'maske', found no field 'label'; maske: "
+                        "tensor int64 [], class numbers"},
+           ChangedBytes{58, le_bytes(uint8_t{0}),
+                        "expected label: tensor int64 [], class numbers, found label: tensor int64 "
+                        "[]"},
            ChangedBytes{80, le_bytes(uint64_t{5}), ""},
            ChangedBytes{80, le_bytes(uint64_t{3}),
                         "the padding after the value of field 'image' is not zero"},
