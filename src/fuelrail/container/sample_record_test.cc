@@ -335,7 +335,7 @@ TEST(SampleEncoder, names_the_field_and_the_row_of_a_wrong_value) {
       encoder_refusal([](MadeSample& s, Values&) { s.labels[1] = 2; }),
       HasSubstr(
           "field 'cameras.0.labels' has a label that is not one of its classes: expected 0 to 1, "
-          "found 2 in row 1"));
+          "because the number of class names is 2, found 2 in row 1"));
   EXPECT_THAT(encoder_refusal([](MadeSample& s, Values&) { s.labels[0] = -1; }),
               HasSubstr("found -1 in row 0"));
   EXPECT_THAT(
