@@ -68,6 +68,20 @@ class CliSamples : public ::testing::Test {
     write(payloads);
   }
 
+  // Writes the sidecar again, with class names for the labels of the boxes.
+  void name_classes(const std::vector<std::string>& names) {
+    const auto file = recordio::open_recordio(path);
+    SidecarWriter writer;
+    for (uint64_t i = 0; i < file->size(); ++i) {
+      writer.add_record(file->sidecar().record(i), *file->payload_crc(i));
+    }
+    writer.set_payloads(file->sidecar().payloads());
+    writer.set_field_classes({{"cameras.0.labels", names}});
+    const auto sink = file_system_for(path).create(path + ".frx");
+    writer.write_to(file->sidecar().identity(), *sink);
+    sink->commit();
+  }
+
   TemporaryDirectory directory;
   std::string path = directory / "drive.rec";
 };
@@ -101,16 +115,7 @@ TEST_F(CliSamples, info_shows_the_fields_as_a_table) {
 }
 
 TEST_F(CliSamples, info_shows_the_class_names_of_each_field) {
-  const auto file = recordio::open_recordio(path);
-  SidecarWriter writer;
-  for (uint64_t i = 0; i < file->size(); ++i) {
-    writer.add_record(file->sidecar().record(i), *file->payload_crc(i));
-  }
-  writer.set_payloads(file->sidecar().payloads());
-  writer.set_field_classes({{"cameras.0.labels", {"car", "bus"}}});
-  const auto sink = file_system_for(path).create(path + ".frx");
-  writer.write_to(file->sidecar().identity(), *sink);
-  sink->commit();
+  name_classes({"car", "bus"});
   const std::string out = call({"info", path}).out;
   EXPECT_THAT(out, HasSubstr("classes      cameras.0.labels: 2: car, bus\n"));
   EXPECT_THAT(out, HasSubstr("2 class names\n"));
@@ -181,6 +186,19 @@ TEST_F(CliSamples, verify_decodes_every_image_and_names_the_field) {
                 AllOf(HasSubstr("record 1, field 'cameras.0.mask', offset "),
                       HasSubstr(": the image has colours or alpha")));
   }
+}
+
+TEST_F(CliSamples, verify_refuses_a_label_that_has_no_class_name) {
+  name_classes({"car", "bus"});
+  EXPECT_EQ(call({"verify", "--decode", path}).code, 0);
+  name_classes({"car"});
+  const Said said = call({"verify", "--decode", path});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.out + said.err,
+              AllOf(HasSubstr("record 2, "),
+                    HasSubstr("field 'cameras.0.labels' has a label that is not one of its "
+                              "classes: expected 0 to 0, because the number of class names is 1, "
+                              "found 1 in row 1")));
 }
 
 // A mask, and then the clip that it belongs to. Sample i has i frames.

@@ -71,6 +71,10 @@ struct FieldSpec {
   bool has(FieldFlag flag) const { return (flags & flag) != 0; }
   // Whether images of the field are decoded to their numbers instead of colours.
   bool has_values() const { return role == Role::kMask || role == Role::kMap; }
+  bool has_colors() const { return kind == FieldKind::kImage && !has_values(); }
+  // Whether the field is an image of its own, to which others may refer and which draws the random
+  // numbers of its transforms.
+  bool leads() const { return has_colors() && !of; }
   friend bool operator==(const FieldSpec&, const FieldSpec&) = default;
 };
 

@@ -18,11 +18,6 @@ bool has_size(const FieldSpec& field) {
   return field.kind == FieldKind::kImage && !field.has(kListField);
 }
 
-// Whether the field is an image with transforms of its own.
-bool draws(const FieldSpec& field) {
-  return !field.of && (field.role == Role::kNone || field.role == Role::kImage);
-}
-
 bool is_in_group(std::string_view name, std::string_view group) {
   return name.size() > group.size() && name.starts_with(group) && name[group.size()] == '.';
 }
@@ -36,7 +31,7 @@ std::vector<std::string> columns_of(const Schema& schema, std::string_view item)
     if (matches(item, field.name) || is_in_group(field.name, item)) columns.push_back(field.name);
     if (!has_size(field)) continue;
     for (const std::string_view suffix : {kSize, kAffine}) {
-      if (!item.ends_with(suffix) || (suffix == kAffine && !draws(field))) continue;
+      if (!item.ends_with(suffix) || (suffix == kAffine && !field.leads())) continue;
       std::string column = field.name + std::string(suffix);
       if (matches(item, column)) columns.push_back(std::move(column));
     }

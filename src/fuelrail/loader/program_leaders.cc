@@ -38,11 +38,6 @@ void check_followed(const FieldSpec& spec, const Transforms& transforms) {
 
 }  // namespace
 
-bool is_leader(const FieldSpec& field) {
-  const bool colors = field.role == Role::kNone || field.role == Role::kImage;
-  return field.kind == FieldKind::kImage && colors && !field.of;
-}
-
 const Transforms& transforms_for(const FieldSpec& field, const ImageOptions& options) {
   const Transforms* const named = value_of(options.transforms_of, field.name);
   return named ? *named : options.transforms;
@@ -55,13 +50,13 @@ ProgramLeaders::ProgramLeaders(const Schema& schema, const ImageOptions& options
 }
 
 void ProgramLeaders::share(const std::vector<std::string>& patterns) {
-  check_patterns("shared", patterns, schema_, is_leader, "image");
+  check_patterns("shared", patterns, schema_, &FieldSpec::leads, "image");
   std::vector<size_t> fields;
   for (size_t field = 0; field < schema_.fields.size(); ++field) {
     const FieldSpec& spec = schema_.fields[field];
     const bool named = std::ranges::any_of(
         patterns, [&](const std::string& pattern) { return matches(pattern, spec.name); });
-    if (named && is_leader(spec)) fields.push_back(field);
+    if (named && spec.leads()) fields.push_back(field);
   }
   if (fields.size() < 2) {
     throw InvalidArgumentError("`shared` has a group of fewer than two images",
@@ -76,7 +71,8 @@ void ProgramLeaders::share(const std::vector<std::string>& patterns) {
 
 uint32_t ProgramLeaders::number_of(size_t field) const {
   const auto begin = schema_.fields.begin();
-  const auto number = std::count_if(begin, begin + static_cast<std::ptrdiff_t>(field), is_leader);
+  const auto end = begin + static_cast<std::ptrdiff_t>(field);
+  const auto number = std::ranges::count_if(begin, end, &FieldSpec::leads);
   if (number < kMaxLeaders) return static_cast<uint32_t>(number);
   throw InvalidArgumentError("the dataset has too many image fields",
                              {.expected = fmt::format("at most {}", kMaxLeaders),

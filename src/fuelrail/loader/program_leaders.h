@@ -14,8 +14,7 @@
 
 namespace fuelrail {
 
-bool is_leader(const FieldSpec& field);
-// Requires: is_leader(field).
+// Requires: field.leads().
 const Transforms& transforms_for(const FieldSpec& field, const ImageOptions& options);
 
 // Each function adds what it names, unless it is there. Parameters are fields of the schema;

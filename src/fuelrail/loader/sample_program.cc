@@ -34,9 +34,6 @@ constexpr NamedValue kRowValues[] = {{"id", RowValue::kId, DType::kInt64},
 bool is_image(const FieldSpec& field) { return field.kind == FieldKind::kImage; }
 bool is_map(const FieldSpec& field) { return field.role == Role::kMap; }
 bool has_pixels(const FieldSpec& field) { return is_image(field) || is_map(field); }
-bool has_colors(const FieldSpec& field) {
-  return is_image(field) && (field.role == Role::kNone || field.role == Role::kImage);
-}
 
 std::vector<int64_t> image_shape(ImageLayout layout, int64_t channels, Size size) {
   if (layout == ImageLayout::kNchw) return {channels, size.height, size.width};
@@ -309,15 +306,16 @@ void check_options(const Schema& schema, const ImageOptions& options) {
   check(options.transforms);
   for (const auto& [pattern, transforms] : options.transforms_of) check(transforms);
   ImageOptions::table().check(options);
-  check_patterns("transforms", patterns_of(options.transforms_of), schema, is_leader, "image");
+  check_patterns("transforms", patterns_of(options.transforms_of), schema, &FieldSpec::leads,
+                 "image");
   check_patterns("dtype", patterns_of(options.dtype_of), schema, has_pixels, "image, mask or map");
   check_patterns(
       "layout", patterns_of(options.layout_of), schema,
-      [](const FieldSpec& field) { return has_colors(field) || is_map(field); }, "image or map");
+      [](const FieldSpec& field) { return field.has_colors() || is_map(field); }, "image or map");
   check_patterns("ragged", patterns_of(options.ragged_of), schema, has_numbers,
                  "field of numbers or images");
   for (const FieldSpec& field : schema.fields) {
-    if (!is_leader(field)) continue;
+    if (!field.leads()) continue;
     check(PixelFormat{choice(field, options.dtype_of, options.dtype),
                       choice(field, options.layout_of, options.layout),
                       normalization(transforms_for(field, options))});

@@ -51,9 +51,12 @@ Affine affine_of(const WarpStep& step, Size input) {
           c, d, in_pixels(step.output.height) * 0.5 - (c * x + d * y)};
 }
 
+// The areas and the affine maps of smaller coordinates are finite.
+constexpr double kMostCoordinate = 1e100;
+
 bool is_box(const Corners& box) {
   for (const double at : {box.x1, box.y1, box.x2, box.y2}) {
-    if (!std::isfinite(at)) return false;
+    if (!(std::abs(at) <= kMostCoordinate)) return false;  // also if it is NaN
   }
   return box.x2 >= box.x1 && box.y2 >= box.y1;
 }
@@ -240,7 +243,8 @@ void read_boxes(std::span<const Number> values, BoxFormat format, CoordinateForm
     if (!is_box(box)) {
       throw CorruptError(
           fmt::format("a box of the field '{}' is invalid", field),
-          {.expected = "finite numbers, and a width and height of at least 0",
+          {.expected = fmt::format("numbers of at most {}, and a width and height of at least 0",
+                                   kMostCoordinate),
            .found = fmt::format("({}, {}, {}, {}) in row {}", values[i], values[i + 1],
                                 values[i + 2], values[i + 3], i / 4)});
     }

@@ -89,8 +89,8 @@ struct CoordinateForm {
 };
 
 // Appends the boxes of `values`, four numbers each, to `boxes`. Number: float or double.
-// Errors: CorruptError that names the field and the row of a box that is not finite, or whose width
-// or height is negative.
+// Errors: CorruptError that names the field and the row of a box whose width or height is negative,
+// or with a number that is not finite or so large that areas would not be.
 template <typename Number>
 void read_boxes(std::span<const Number> values, BoxFormat format, CoordinateForm form, Size image,
                 std::string_view field, std::vector<Corners>& boxes);

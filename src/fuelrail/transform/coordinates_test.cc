@@ -184,6 +184,23 @@ TEST(Boxes, that_are_inverted_or_not_finite_are_refused_with_field_and_row) {
   }
 }
 
+TEST(Boxes, may_be_huge_but_not_so_huge_that_their_area_is_infinite) {
+  const Size image{100, 200};
+  const auto read = [&](double side) {
+    std::vector<Corners> boxes;
+    read_boxes(std::span<const double>(std::array{-side, -side, side, side}), BoxFormat::kXyxy, {},
+               image, "boxes", boxes);
+    return boxes;
+  };
+  std::vector<uint8_t> kept;
+  const Motion motion = motion_of({Resize{.size = {300, 400}}, rotation(45)}, image);
+  EXPECT_EQ(moved(motion, read(1e99), kept)[0], (Corners{0, 0, 400, 300}));
+  EXPECT_THAT(kept, ElementsAre(1));
+  moved(motion, read(1e99), kept, {.min_area = 1e-9});
+  EXPECT_THAT(kept, ElementsAre(0));
+  EXPECT_THROW(read(1e160), CorruptError);
+}
+
 TEST(MovePoints, outside_points_lose_their_visibility_and_absent_points_stay_zeros) {
   const Motion motion = motion_of({CenterCrop{{40, 60}}, HorizontalFlip{1}}, {100, 200});
   const std::vector<float> points{70, 30, 2, 69, 30, 2, 100, 50, 0, 130, 70, 1, 0, 0, 0, 0, 0, 1};

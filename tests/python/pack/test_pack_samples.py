@@ -132,6 +132,24 @@ def test_a_run_resumes_after_the_samples_that_it_has(tmp_path: pathlib.Path) -> 
     assert (tmp_path / "out.rec").read_bytes() == (tmp_path / "whole.rec").read_bytes()
 
 
+def test_a_run_with_other_roles_starts_over(tmp_path: pathlib.Path) -> None:
+    class Failing(list[dict[str, int]]):
+        def __getitem__(self, i: Any) -> Any:
+            if i == 6:
+                raise RuntimeError("the disk is on fire")
+            return super().__getitem__(i)
+
+    numbers = [{"x": i} for i in range(9)]
+    whole = tmp_path / "whole.rec"
+    fr.pack(numbers, whole, schema={"x": F.Label()})
+    options: dict[str, Any] = {"threads": 1, "resume": True}
+    with pytest.raises(RuntimeError, match="on fire"):
+        fr.pack(Failing(numbers), tmp_path / "out.rec", schema={"x": F.Tensor("int64")}, **options)
+    with pytest.warns(fr.FuelrailWarning, match="belongs to a different job"):
+        fr.pack(numbers, tmp_path / "out.rec", schema={"x": F.Label()}, **options)
+    assert (tmp_path / "out.rec").read_bytes() == whole.read_bytes()
+
+
 def test_an_output_that_equals_the_result_is_kept(tmp_path: pathlib.Path) -> None:
     fr.pack(SAMPLES, tmp_path / "out.rec", schema=SCHEMA)
     before = contents(tmp_path)

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/decode/probe.h"
@@ -93,12 +94,8 @@ SampleRecords::SampleRecords(const SampleSource& samples, const SampleChecks& ch
 }
 
 std::string SampleRecords::contents() const {
-  std::string text = fmt::format("strict {} headers {}\n", checks_.strict, checks_.headers);
-  for (const FieldSpec& field : encoder_.schema().fields) {
-    text += fmt::format("field {} {} of {} rows {} flags {} detail {}\n", field.name,
-                        describe(field), field.of.value_or(UINT16_MAX),
-                        field.rows.value_or(UINT16_MAX), field.flags, field.detail);
-  }
+  std::string text = fmt::format("strict {} headers {} fields {:08x}\n", checks_.strict,
+                                 checks_.headers, crc32(descriptors_of(encoder_.schema())));
   for (const auto& [name, names] : field_classes_) {
     text += fmt::format("classes of {}: {}\n", name, fmt::join(names, "\t"));
   }
