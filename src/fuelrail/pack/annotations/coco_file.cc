@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/probe.h"
 #include "fuelrail/pack/annotations/polygon.h"
@@ -560,6 +561,19 @@ std::vector<CocoAnnotation> CocoFile::annotations(uint64_t i) const {
         read_annotation({json::parse(text), place_of_annotation(row)}, row, thin));
   }
   return annotations;
+}
+
+uint32_t CocoFile::checksum() const {
+  uint32_t crc = crc32(as_bytes(texts_));
+  for (const Row& row : rows_) {
+    crc = crc32(std::as_bytes(std::span(&row.image, 1)), crc);
+    crc = crc32(std::as_bytes(std::span(&row.text_end, 1)), crc);
+  }
+  for (const Image& image : images_) {
+    crc = crc32(std::as_bytes(std::span(&image.height, 1)), crc);
+    crc = crc32(std::as_bytes(std::span(&image.width, 1)), crc);
+  }
+  return crc;
 }
 
 size_t CocoFile::position_of(int64_t category_id) const {

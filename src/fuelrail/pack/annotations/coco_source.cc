@@ -121,6 +121,10 @@ class CocoSource final : public SampleSource {
     return fmt::format("{} {}", id(i), path(i));
   }
 
+  std::string contents() const override {
+    return fmt::format("annotations: {:08x}\n", file_.checksum());
+  }
+
   void read(uint64_t i, SourceSample& out) const override {
     out.id = id(i);
     out.fields.resize(schema_.fields.size());

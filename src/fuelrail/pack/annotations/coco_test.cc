@@ -100,6 +100,16 @@ TEST_F(Coco, an_image_has_its_objects_in_order_with_class_numbers_from_0) {
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
+// A resumed job compares the contents.
+TEST_F(Coco, the_contents_describe_the_annotations) {
+  write_annotations(coco_object());
+  const std::string before = open()->contents();
+  write_annotations(coco_object(R"("unused": 1)"));
+  EXPECT_EQ(open()->contents(), before);
+  write_annotations(coco_object(R"("iscrowd": 1)"));
+  EXPECT_NE(open()->contents(), before);
+}
+
 TEST_F(Coco, given_classes_number_the_objects_by_the_names_of_their_categories) {
   write_annotations(coco_object());
   const auto source = open({"cat", "dog", "bus"});

@@ -366,6 +366,8 @@ class JsonTable final : public SampleSource {
     return fmt::format("{} {:08x}", path(i), lines_[i].crc);
   }
 
+  std::string contents() const override { return "root: " + root_ + "\n"; }
+
   void read(uint64_t i, SourceSample& out) const override {
     out.id = i;
     out.fields.resize(schema_.fields.size());

@@ -9,12 +9,15 @@
 #include <span>
 #include <sstream>
 #include <utility>
+#include <vector>
 
+#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/class_names.h"
 #include "fuelrail/container/files/image_list.h"
 #include "fuelrail/pack/annotations/file_tree.h"
 #include "fuelrail/pack/annotations/voc_file.h"
+#include "fuelrail/pack/image/image_reader.h"
 #include "fuelrail/pack/source/source_values.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -36,6 +39,7 @@ struct VocImage {
   std::string name;  // without extension
   std::string file;  // in JPEGImages
   std::optional<Size> size;
+  uint32_t annotation_crc = 0;
   uint64_t rows_end = 0;
 };
 
@@ -107,6 +111,9 @@ class VocSource final : public SampleSource {
   std::string path(uint64_t i) const override {
     return join_uri(join_uri(root_, "JPEGImages"), images_[i].file);
   }
+  std::string description(uint64_t i) const override {
+    return fmt::format("{} {:08x}", path(i), images_[i].annotation_crc);
+  }
   const std::vector<PackFailure>& unread() const override { return unread_; }
 
   void read(uint64_t i, SourceSample& out) const override {
@@ -143,7 +150,11 @@ class VocSource final : public SampleSource {
       } else if (!is_file(uri)) {
         unread_.push_back({uri, "the image has no annotation"});
       } else {
-        add_image(name, file->second, uri);
+        try {
+          add_image(name, file->second, uri);
+        } catch (const CorruptError& error) {
+          unread_.push_back({uri, reason_of(error)});
+        }
       }
     }
     if (images_.empty()) {
@@ -158,7 +169,8 @@ class VocSource final : public SampleSource {
   }
 
   void add_image(const std::string& name, const std::string& file, const std::string& uri) {
-    const VocAnnotation annotation = parse_voc(read_whole(*file_system_for(uri).open(uri)), uri);
+    const std::vector<std::byte> text = read_whole(*file_system_for(uri).open(uri));
+    const VocAnnotation annotation = parse_voc(text, uri);
     for (const VocObject& object : annotation.objects) {
       const auto number = static_cast<uint32_t>(names_.size());
       const auto entry = names_.emplace(object.name, Name{number, uri}).first;
@@ -166,7 +178,7 @@ class VocSource final : public SampleSource {
       if (object.box[0] >= 0 && object.box[1] >= 0) continue;
       if (from_zero_++ == 0) first_from_zero_ = name;
     }
-    images_.push_back({name, file, annotation.size, rows_.size()});
+    images_.push_back({name, file, annotation.size, crc32(text), rows_.size()});
   }
 
   // Replaces the numbers in order of first use.
@@ -197,16 +209,19 @@ class VocSource final : public SampleSource {
     const std::string folder = join_uri(root_, name);
     Stems files = images_in(folder, options);
     std::map<std::string, std::string> masks;
+    size_t with_mask = 0;  // a set may name an image twice
     for (const VocImage& image : images_) {
       const auto found = files.find(image.name);
-      if (found != files.end()) masks.emplace(image.name, join_uri(folder, found->second));
+      if (found == files.end()) continue;
+      masks.emplace(image.name, join_uri(folder, found->second));
+      ++with_mask;
     }
-    if (masks.size() == images_.size()) return masks;
+    if (with_mask == images_.size()) return masks;
     if (!masks.empty() && options.warn) {
       options.warn(
           fmt::format("{}: only {} of {} images have a mask here, so no mask is packed; "
                       "choose a set of which all have one, such as Segmentation/train",
-                      folder, masks.size(), images_.size()));
+                      folder, with_mask, images_.size()));
     }
     return {};
   }
