@@ -147,7 +147,8 @@ class Drawing {
                boxes);
     const bool known = plan_.removed.size() == boxes.size();
     std::vector<uint8_t> kept;
-    fuelrail::move_boxes(Motion(plan_, image_), {min_size, min_area, keep_empty},
+    Motion motion(plan_, image_);
+    fuelrail::move_boxes(motion, {min_size, min_area, keep_empty},
                          known ? plan_.removed : std::vector<uint8_t>(), boxes, kept);
     Array made = make_array(DType::kFloat64, {static_cast<int64_t>(boxes.size()), 4});
     write_boxes(boxes, format, form, plan_.output, doubles_of(made, given.size()));

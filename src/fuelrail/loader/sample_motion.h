@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -61,10 +60,9 @@ class SampleMotion {
   // The moved boxes of all objects.
   std::span<const Corners> boxes(size_t boxes);
 
-  // Writes the moved points of all objects to `to`, which has the size of `points`. Number: float
-  // or double, the type of the field's elements.
-  template <typename Number>
-  void points(const PointsProgram& program, std::span<const Number> points, std::span<Number> to);
+  // The moved points of all objects, as elements of the field's type. Valid until the next call of
+  // `points` or `kept`.
+  Bytes points(const PointsProgram& program);
 
  private:
   struct LeaderState : Leader {
@@ -86,7 +84,8 @@ class SampleMotion {
   void prepare(LeaderState& state, const LeaderProgram& program);
   void read(size_t boxes, Size image);
   BoxesState& moved(size_t boxes);
-  void keep_shown(const PointsProgram& program, std::vector<uint8_t>& kept);
+  template <typename Number>
+  Bytes moved(const PointsProgram& program, std::vector<Number>& memory);
 
   const Schema& schema_;
   const SampleProgram& program_;
@@ -98,6 +97,8 @@ class SampleMotion {
   std::vector<BoxesState> boxes_;
   std::vector<ObjectsState> objects_;
   std::vector<Corners> needed_boxes_;  // of one leader
+  std::vector<float> float_points_;    // likewise
+  std::vector<double> double_points_;  // likewise
   std::vector<uint8_t> shown_;         // of one field of points
   AlignedNumbers<float> floats_;
   AlignedNumbers<double> doubles_;

@@ -314,22 +314,12 @@ class SampleWorker final : public Worker {
   void write(Task& task, const MovedPoints& program, size_t column) {
     const FieldValue& value = sample_.fields[program.points.field];
     guard({}, [&] {
-      const Bytes moved = program.points.dtype == DType::kFloat32
-                              ? moved_points(program.points, value, floats_)
-                              : moved_points(program.points, value, doubles_);
-      if (!program.objects) return write_tensor(task, value, moved, column);
-      write_kept(task, motion_.kept(*program.objects), value, moved, column);
+      if (!program.objects) {
+        return write_tensor(task, value, motion_.points(program.points), column);
+      }
+      const std::span<const uint8_t> kept = motion_.kept(*program.objects);
+      write_kept(task, kept, value, motion_.points(program.points), column);
     });
-  }
-
-  template <typename Number>
-  Bytes moved_points(const PointsProgram& program, const FieldValue& value,
-                     std::vector<Number>& numbers) {
-    numbers.resize(value.bytes.size() / sizeof(Number));
-    copy_bytes(value.bytes, reinterpret_cast<std::byte*>(numbers.data()));
-    const std::span<Number> moved(numbers);
-    motion_.points(program, std::span<const Number>(moved), moved);
-    return std::as_bytes(moved);
   }
 
   void write(Task& task, const MovedCamera& program, size_t column) {
@@ -383,8 +373,6 @@ class SampleWorker final : public Worker {
   PlanRunner runner_;
   FollowerLoader followers_;
   std::vector<Corners> boxes_;
-  std::vector<float> floats_;
-  std::vector<double> doubles_;
   std::vector<int64_t> shape_;
   Sample sample_;
 };

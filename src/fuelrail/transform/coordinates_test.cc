@@ -42,9 +42,8 @@ class ChangesColours final : public PixelStage {
   void apply(ConstImageView, ImageView, const StageRandom&) const override {}
 };
 
-std::vector<Corners> moved(const Motion& motion, std::vector<Corners> boxes,
-                           std::vector<uint8_t>& kept, const KeepRule& rule = {},
-                           const std::vector<uint8_t>& removed = {}) {
+std::vector<Corners> moved(Motion motion, std::vector<Corners> boxes, std::vector<uint8_t>& kept,
+                           const KeepRule& rule = {}, const std::vector<uint8_t>& removed = {}) {
   move_boxes(motion, rule, removed, boxes, kept);
   return boxes;
 }
@@ -209,9 +208,9 @@ TEST(MovePoints, outside_points_lose_their_visibility_and_absent_points_stay_zer
   move_points(motion, {}, 3, std::span<const float>(points), std::span<float>(made), shown);
   EXPECT_THAT(made, ElementsAre(60, 0, 2, 61, 0, 0, 30, 20, 0, 0, 40, 1, 0, 0, 0, 130, -30, 0));
   EXPECT_THAT(shown, ElementsAre(1, 0, 0, 1, 0, 0));
-  std::vector<uint8_t> kept{1, 1};
-  drop_unseen(std::vector<uint8_t>{1, 0, 0, 0}, kept);
-  EXPECT_THAT(kept, ElementsAre(1, 0));
+  std::vector<uint8_t> kept{0, 0, 1};
+  keep_seen(std::vector<uint8_t>{0, 1, 0, 0, 0, 0}, kept);
+  EXPECT_THAT(kept, ElementsAre(1, 0, 1));
 
   std::vector<double> pair{0.5, 0.5};
   move_points(motion, {.relative = true, .pixel_centers = true}, 2, std::span<const double>(pair),

@@ -178,7 +178,7 @@ class Resolver {
           "RandomIoUCrop needs the boxes of the objects in the image",
           {.remedy = "Load a dataset with boxes, or use RandomResizedCrop or RandomCrop"});
     }
-    const Motion motion(plan_, image_);
+    Motion motion(plan_, image_);
     const auto& boxes = *inputs_.boxes;
     plan_.removed.resize(boxes.size());
     std::vector<Corners> objects;  // those that are still visible
