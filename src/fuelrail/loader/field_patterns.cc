@@ -1,6 +1,7 @@
 #include "fuelrail/loader/field_patterns.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::string_view kSize = ".size";
 constexpr std::string_view kAffine = ".affine";
+constexpr size_t kShownNames = 20;  // in an error
 
 bool has_size(const FieldSpec& field) {
   return field.kind == FieldKind::kImage && !field.has(kListField);
@@ -93,10 +95,11 @@ std::string affine_column(std::string_view image) { return std::string(image).ap
 std::vector<std::string> select_columns(const Schema& schema, std::span<const std::string> fields,
                                         std::span<const std::string> own) {
   if (fields.empty()) {
+    std::vector<std::string> names = known_names(schema, own);
+    if (names.size() > kShownNames) names.resize(kShownNames), names.emplace_back("...");
     throw InvalidArgumentError(
         "`fields` is empty",
-        {.remedy = "Name at least one of: image, encoded, label, id, index, position, valid, "
-                   "substituted"});
+        {.remedy = fmt::format("Name at least one of: {}", fmt::join(names, ", "))});
   }
   std::vector<std::string> selected;
   for (const std::string& item : fields) {

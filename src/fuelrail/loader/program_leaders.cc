@@ -46,6 +46,9 @@ const Transforms& transforms_for(const FieldSpec& field, const ImageOptions& opt
 ProgramLeaders::ProgramLeaders(const Schema& schema, const ImageOptions& options)
     : schema_(schema), options_(options) {
   program_.keep = options.keep;
+  program_.orientation = options.orientation;
+  program_.scaled_decode = options.scaled_decode;
+  program_.max_pixels = options.max_pixels;
   for (const std::vector<std::string>& patterns : options.shared) share(patterns);
 }
 
@@ -80,18 +83,20 @@ uint32_t ProgramLeaders::number_of(size_t field) const {
                                                    schema_.fields[field].name, number + 1)});
 }
 
+std::optional<size_t> ProgramLeaders::known(size_t field) const {
+  const auto found = leaders_.find(field);
+  return found == leaders_.end() ? std::nullopt : std::optional(found->second);
+}
+
 size_t ProgramLeaders::leader(size_t field) {
-  if (const auto found = leaders_.find(field); found != leaders_.end()) return found->second;
+  if (const std::optional<size_t> index = known(field)) return *index;
   const FieldSpec& spec = schema_.fields[field];
   const auto shared = shared_.find(field);
   const size_t index = program_.leaders.size();
   leaders_[field] = index;
   program_.leaders.push_back({.field = field,
                               .draws = shared == shared_.end() ? number_of(field) : shared->second,
-                              .transforms = transforms_for(spec, options_),
-                              .orientation = options_.orientation,
-                              .scaled_decode = options_.scaled_decode,
-                              .max_pixels = options_.max_pixels});
+                              .transforms = transforms_for(spec, options_)});
   if (!needs_boxes(program_.leaders[index].transforms)) return index;
   std::vector<size_t> needed;
   for (size_t other = 0; other < schema_.fields.size(); ++other) {

@@ -45,9 +45,9 @@ FieldValue field_value(const FieldSpec& field, const SourceValue& value) {
   return stored;
 }
 
-// Errors: CorruptError that names the field and the image's file, also for a mask or map without
-// values.
-ImageInfo probe_in(const FieldSpec& field, Bytes image, const std::string& file) {
+// `item`: of a list. Errors: CorruptError that names the field and the image's file, also for a
+// mask or map without values.
+ImageInfo probe_in(const FieldSpec& field, size_t item, Bytes image, const std::string& file) {
   try {
     const ImageInfo info = probe(EncodedImage(image));
     if (field.role == Role::kMask) {
@@ -58,9 +58,9 @@ ImageInfo probe_in(const FieldSpec& field, Bytes image, const std::string& file)
   } catch (const MissingCodecError&) {
     throw;
   } catch (const Error& error) {
-    throw CorruptError(
-        fmt::format("the image of field '{}' cannot be read ({})", field.name, error.what()),
-        {.path = file});
+    throw CorruptError(fmt::format("the image of field '{}' cannot be read ({})",
+                                   item_name(field, item), error.what()),
+                       {.path = file});
   }
 }
 
@@ -134,8 +134,8 @@ void SampleRecords::read(uint64_t i, SourceImage& out) const {
 void SampleRecords::check_headers(uint64_t i, SourceSample& sample) const {
   const std::vector<FieldSpec>& fields = encoder_.schema().fields;
   std::vector<std::optional<ImageInfo>> images(fields.size());
-  const auto look = [&](size_t k, Bytes image) {
-    const ImageInfo info = probe_in(fields[k], image, sample.fields[k].file);
+  const auto look = [&](size_t k, size_t item, Bytes image) {
+    const ImageInfo info = probe_in(fields[k], item, image, sample.fields[k].file);
     if (fields[k].role == Role::kImage && info.palette && info.format == &kPngFormat) {
       doubts_.add_palette(i, k);
     }
@@ -147,9 +147,10 @@ void SampleRecords::check_headers(uint64_t i, SourceSample& sample) const {
   for (size_t k = 0; k < fields.size(); ++k) {
     if (fields[k].kind != FieldKind::kImage) continue;
     const SourceValue& value = sample.fields[k];
-    if (!fields[k].has(kListField)) look(k, value.bytes);
-    for (const std::vector<std::byte>& item : value.items) {
-      if (fields[k].has(kListField)) look(k, item);
+    if (fields[k].has(kListField)) {
+      for (size_t item = 0; item < value.items.size(); ++item) look(k, item, value.items[item]);
+    } else {
+      look(k, 0, value.bytes);
     }
   }
   for (size_t k = 0; k < fields.size(); ++k) {
