@@ -46,6 +46,9 @@ const Transforms& transforms_for(const FieldSpec& field, const ImageOptions& opt
 ProgramLeaders::ProgramLeaders(const Schema& schema, const ImageOptions& options)
     : schema_(schema), options_(options) {
   program_.keep = options.keep;
+  program_.orientation = options.orientation;
+  program_.scaled_decode = options.scaled_decode;
+  program_.max_pixels = options.max_pixels;
   for (const std::vector<std::string>& patterns : options.shared) share(patterns);
 }
 
@@ -88,10 +91,7 @@ size_t ProgramLeaders::leader(size_t field) {
   leaders_[field] = index;
   program_.leaders.push_back({.field = field,
                               .draws = shared == shared_.end() ? number_of(field) : shared->second,
-                              .transforms = transforms_for(spec, options_),
-                              .orientation = options_.orientation,
-                              .scaled_decode = options_.scaled_decode,
-                              .max_pixels = options_.max_pixels});
+                              .transforms = transforms_for(spec, options_)});
   if (!needs_boxes(program_.leaders[index].transforms)) return index;
   std::vector<size_t> needed;
   for (size_t other = 0; other < schema_.fields.size(); ++other) {

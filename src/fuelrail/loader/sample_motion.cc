@@ -44,8 +44,7 @@ SampleMotion::Leader& SampleMotion::leader(size_t leader) {
   if (state.ready) return state;
   const LeaderProgram& program = program_.leaders[leader];
   try {
-    look_at(state, program, sample_->fields[program.field]);
-    prepare(state, program);
+    prepare(state, program, sample_->fields[program.field]);
   } catch (Error& error) {
     error.add({.field = image_name(schema_, program.field)});
     throw;
@@ -56,26 +55,20 @@ SampleMotion::Leader& SampleMotion::leader(size_t leader) {
 
 SampleMotion::Leader& SampleMotion::leader(size_t leader, const EncodedImage& item) {
   LeaderState& state = leaders_[leader];
-  look_at(state, program_.leaders[leader], item);
-  prepare(state, program_.leaders[leader]);
+  prepare(state, program_.leaders[leader], item);
   return state;
 }
 
-ImageInfo SampleMotion::look_at(size_t leader, const EncodedImage& image) {
-  const LeaderProgram& program = program_.leaders[leader];
-  ImageInfo info = probe(image, program.max_pixels);
-  if (program.orientation == Orientation::kIgnore) info.orientation = 1;
+ImageInfo SampleMotion::look_at(const EncodedImage& image) const {
+  ImageInfo info = probe(image, program_.max_pixels);
+  if (program_.orientation == Orientation::kIgnore) info.orientation = 1;
   return info;
 }
 
-void SampleMotion::look_at(LeaderState& state, const LeaderProgram& program,
+void SampleMotion::prepare(LeaderState& state, const LeaderProgram& program,
                            const EncodedImage& image) {
-  state.info = probe(image, program.max_pixels);
+  state.info = look_at(image);
   losses_.look_at(state.info, entry_.record);
-  if (program.orientation == Orientation::kIgnore) state.info.orientation = 1;
-}
-
-void SampleMotion::prepare(LeaderState& state, const LeaderProgram& program) {
   const Size size = state.info.oriented();
   PlanInputs inputs{.image = size,
                     .random = Philox(seed_, entry_.epoch, entry_.position),

@@ -52,8 +52,8 @@ class SampleMotion {
   // Of an item of a list of images. Valid until the next call for this leader.
   Leader& leader(size_t leader, const EncodedImage& item);
 
-  // Probes an image with the options of a leader.
-  ImageInfo look_at(size_t leader, const EncodedImage& image);
+  // Probes an image; with orientation 1 if it is not applied.
+  ImageInfo look_at(const EncodedImage& image) const;
 
   // Whether each of the objects stays.
   std::span<const uint8_t> kept(size_t objects);
@@ -80,8 +80,7 @@ class SampleMotion {
     std::vector<uint8_t> kept;
   };
 
-  void look_at(LeaderState& state, const LeaderProgram& program, const EncodedImage& image);
-  void prepare(LeaderState& state, const LeaderProgram& program);
+  void prepare(LeaderState& state, const LeaderProgram& program, const EncodedImage& image);
   void read(size_t boxes, Size image);
   BoxesState& moved(size_t boxes);
   template <typename Number>
@@ -97,9 +96,9 @@ class SampleMotion {
   std::vector<BoxesState> boxes_;
   std::vector<ObjectsState> objects_;
   std::vector<Corners> needed_boxes_;  // of one leader
+  std::vector<uint8_t> shown_;         // of one field of points
   std::vector<float> float_points_;    // likewise
   std::vector<double> double_points_;  // likewise
-  std::vector<uint8_t> shown_;         // of one field of points
   AlignedNumbers<float> floats_;
   AlignedNumbers<double> doubles_;
 };

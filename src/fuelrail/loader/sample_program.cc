@@ -35,11 +35,6 @@ bool is_image(const FieldSpec& field) { return field.kind == FieldKind::kImage; 
 bool is_map(const FieldSpec& field) { return field.role == Role::kMap; }
 bool has_pixels(const FieldSpec& field) { return is_image(field) || is_map(field); }
 
-std::vector<int64_t> image_shape(ImageLayout layout, int64_t channels, Size size) {
-  if (layout == ImageLayout::kNchw) return {channels, size.height, size.width};
-  return {size.height, size.width, channels};
-}
-
 template <typename Value>
 Value choice(const FieldSpec& field, const ByPattern<Value>& patterns, Value otherwise) {
   const Value* const value = value_of(patterns, field.name);
@@ -77,8 +72,7 @@ class ProgramBuilder {
       const FieldSpec& spec = schema_.fields[field];
       if (spec.name.size() >= name.size() || !is_image(spec)) continue;
       if (name == size_column(spec.name)) {
-        return {{name, DType::kInt64, {2}},
-                ImageSize{field, options_.orientation, options_.max_pixels}};
+        return {{name, DType::kInt64, {2}}, ImageSize{field}};
       }
       if (name == affine_column(spec.name)) {
         return {{name, DType::kFloat64, {2, 3}}, AffineRows{leaders_.followed(field)}};
@@ -124,7 +118,8 @@ class ProgramBuilder {
 
   static ColumnSpec image_column(const FieldSpec& spec, const PixelColumn& pixels, bool list) {
     const Size size = pixels.fixed.value_or(Size{-1, -1});
-    std::vector<int64_t> shape = image_shape(pixels.layout, kChannels, size);
+    const auto extents = image_shape(pixels.layout, size, kChannels);
+    std::vector<int64_t> shape(extents.begin(), extents.end());
     if (list && pixels.fixed) shape.insert(shape.begin(), -1);
     return {.name = spec.name,
             .dtype = pixels.dtype,
@@ -206,14 +201,15 @@ class ProgramBuilder {
     const std::optional<Size> fixed = output_size(leaders_.transforms_of(leader));
     const int64_t channels = channels_of(field, spec);
     const ImageLayout layout = choice(spec, options_.layout_of, options_.layout);
-    const bool vectors = channels != 1 && !spec.has(kNoVectors);
+    const auto shape = image_shape(layout, fixed.value_or(Size{-1, -1}), channels);
     return {{.name = spec.name,
              .dtype = DType::kFloat32,
-             .row_shape = image_shape(layout, channels, fixed.value_or(Size{-1, -1})),
+             .row_shape = {shape.begin(), shape.end()},
              .content = Content::kPixels},
             MapValues{.field = field,
                       .leader = leader,
-                      .follower = vectors ? Follower::kVectors : Follower::kMap,
+                      .follower = channels != 1 && !spec.has(kNoVectors) ? Follower::kVectors
+                                                                         : Follower::kMap,
                       .fill = from_half(spec.detail),
                       .channels = channels,
                       .layout = layout,
@@ -328,6 +324,11 @@ void check_options(const Schema& schema, const ImageOptions& options) {
 }
 
 }  // namespace
+
+std::array<int64_t, 3> image_shape(ImageLayout layout, Size size, int64_t channels) {
+  if (layout == ImageLayout::kNchw) return {channels, size.height, size.width};
+  return {size.height, size.width, channels};
+}
 
 SampleProgram sample_program(const Schema& schema, const ImageOptions& options,
                              const FirstImage& first_image) {

@@ -132,9 +132,12 @@ class SampleWorker final : public Worker {
 
   void write(Task& task, const ImageSize& source, size_t column) {
     guard(source.field, [&] {
-      ImageInfo info = probe(sample_.fields[source.field], source.max_pixels);
-      if (source.orientation == Orientation::kIgnore) info.orientation = 1;
-      const Size size = info.oriented();
+      const std::vector<LeaderProgram>& leaders = work_->program.leaders;
+      const auto leader = std::ranges::find(leaders, source.field, &LeaderProgram::field);
+      const Size size =
+          leader == leaders.end()
+              ? motion_.look_at(sample_.fields[source.field]).oriented()
+              : motion_.leader(static_cast<size_t>(leader - leaders.begin())).info.oriented();
       const int64_t values[] = {size.height, size.width};
       std::memcpy(task.batch->row(column, task.row), values, sizeof values);
     });
@@ -159,7 +162,7 @@ class SampleWorker final : public Worker {
     std::byte* to = nullptr;
     size_t image_bytes = 0;
     if (pixels.fixed) {
-      const auto [a, b, c] = shape_of(pixels.layout, *pixels.fixed, PixelBuffer::kChannels);
+      const auto [a, b, c] = image_shape(pixels.layout, *pixels.fixed, PixelBuffer::kChannels);
       to = task.batch->make_row(column, task.row,
                                 std::array{static_cast<int64_t>(items.size()), a, b, c});
       image_bytes = static_cast<size_t>(a * b * c) * size_in_bytes(pixels.dtype);
@@ -171,7 +174,7 @@ class SampleWorker final : public Worker {
       const auto memory = [&](Size size) {
         if (pixels.fixed) return to + item * image_bytes;
         return task.batch->make_item(column, task.row, item,
-                                     shape_of(pixels.layout, size, PixelBuffer::kChannels));
+                                     image_shape(pixels.layout, size, PixelBuffer::kChannels));
       };
       guard(
           field,
@@ -187,7 +190,7 @@ class SampleWorker final : public Worker {
                    SampleMotion::Leader& leader, Memory memory) {
     Plan& plan = leader.plan;
     const ResampleStep whole_size = plan.steps.front();
-    const int eighths = decode_scale(work_->program.leaders[program.leader], leader);
+    const int eighths = decode_scale(leader);
     if (eighths < 8) {
       plan.steps.front() = at_eighths(whole_size, leader.info.stored, eighths);
     }
@@ -205,9 +208,9 @@ class SampleWorker final : public Worker {
   }
 
   // Returns the eighths to decode at. Images turned by EXIF are decoded in full.
-  static int decode_scale(const LeaderProgram& program, const SampleMotion::Leader& leader) {
+  int decode_scale(const SampleMotion::Leader& leader) const {
     const ImageInfo& info = leader.info;
-    if (!program.scaled_decode || !info.scalable || info.orientation != 1) return 8;
+    if (!work_->program.scaled_decode || !info.scalable || info.orientation != 1) return 8;
     return decode_eighths(leader.plan.steps.front());
   }
 
@@ -236,7 +239,7 @@ class SampleWorker final : public Worker {
     guard(program.field, [&] {
       const auto memory = [&](Size size, int64_t channels) {
         if (program.fixed) return task.batch->row(column, task.row);
-        return task.batch->make_row(column, task.row, shape_of(program.layout, size, channels));
+        return task.batch->make_row(column, task.row, image_shape(program.layout, size, channels));
       };
       const SampleMotion::Leader& leader = motion_.leader(program.leader);
       const FieldSpec& spec = work_->container->schema().fields[program.field];
@@ -259,20 +262,15 @@ class SampleWorker final : public Worker {
   FollowerLoader::Image follower(Task& task, const Program& program) {
     const FieldValue& value = sample_.fields[program.field];
     return {.encoded = value,
-            .info = motion_.look_at(program.leader, value),
+            .info = motion_.look_at(value),
             .stop = task.stop,
             .tolerated = &task.tolerated};
-  }
-
-  static std::array<int64_t, 3> shape_of(ImageLayout layout, Size size, int64_t channels) {
-    if (layout == ImageLayout::kNchw) return {channels, size.height, size.width};
-    return {size.height, size.width, channels};
   }
 
   static std::byte* pixels_at(Task& task, const PixelColumn& pixels, size_t column, Size size) {
     if (pixels.fixed) return task.batch->row(column, task.row);
     return task.batch->make_row(column, task.row,
-                                shape_of(pixels.layout, size, PixelBuffer::kChannels));
+                                image_shape(pixels.layout, size, PixelBuffer::kChannels));
   }
 
   // Adds the field of an image, if it is given, and a remedy to errors.
