@@ -68,7 +68,7 @@ ImageInfo SampleMotion::look_at(const EncodedImage& image) const {
 void SampleMotion::prepare(LeaderState& state, const LeaderProgram& program,
                            const EncodedImage& image) {
   state.info = look_at(image);
-  losses_.look_at(state.info, entry_.record);
+  losses_.look_at(state.info, program.field, entry_.record);
   const Size size = state.info.oriented();
   PlanInputs inputs{.image = size,
                     .random = Philox(seed_, entry_.epoch, entry_.position),

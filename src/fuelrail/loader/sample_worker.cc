@@ -217,7 +217,7 @@ class SampleWorker final : public Worker {
   void write(Task& task, const PartnerPixels& program, size_t column) {
     guard(program.field, [&] {
       const FollowerLoader::Image image = follower(task, program);
-      work_->losses.look_at(image.info, task.entry.record);
+      work_->losses.look_at(image.info, program.field, task.entry.record);
       followers_.write(program, motion_.leader(program.leader), image, [&](Size size, int64_t) {
         return pixels_at(task, program.pixels, column, size);
       });

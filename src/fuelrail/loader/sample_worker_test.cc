@@ -16,6 +16,7 @@
 #include "fuelrail/testing/invented_codec.h"
 #include "fuelrail/testing/memory_container.h"
 #include "fuelrail/testing/refusal.h"
+#include "fuelrail/testing/npy_text.h"
 #include "fuelrail/testing/worker_conformance.h"
 #include "fuelrail/transform/plan.h"
 #include "fuelrail/transform/resize.h"
@@ -24,6 +25,7 @@ namespace fuelrail {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr Size kOut{16, 16};
@@ -369,6 +371,33 @@ TEST(SampleWorker, each_image_field_may_have_a_list_of_transforms_of_its_own) {
 }
 
 // Two records of a clip, texts and bytes: one of three items and an empty one.
+TEST(SampleWorker, warnings_name_the_field_and_how_to_read_it) {
+  const std::string deep = testing::golden_image("rgba16.png").encoded;
+  const std::string rows = testing::npy_text("<u2", "(1, 2)", std::vector<uint16_t>{1, 2});
+  const auto container = std::make_shared<MemoryContainer>(
+      "memory://lossy", images_named({"image", "cameras.0.image"}),
+      std::vector<MemoryContainer::Record>{{.fields = {rows, deep}}, {.fields = {deep, deep}}});
+  const auto told_by = [&](const std::string& field) {
+    ImageOptions options = training_options();
+    options.fields = {field};
+    std::vector<std::string> told;
+    LoaderOptions loading;
+    loading.engine.warn = [&](const std::string& text) { told.push_back(text); };
+    Rows made(container, options, 2);
+    sample_work(container, options, loading).make_worker()->process(made.tasks());
+    return told;
+  };
+  const std::vector<std::string> told = told_by("cameras.0.image");
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_THAT(told[0], HasSubstr("record 0, field 'cameras.0.image', offset 0: the image has 16"));
+  for (const std::string& text : told) {
+    EXPECT_THAT(text, HasSubstr("read it with data[i][\"cameras.0.image\"] and decode it"));
+  }
+  // Record 0 is refused, so nothing of it is lost.
+  EXPECT_THAT(told_by("image")[0], AllOf(HasSubstr("record 1, field 'image'"),
+                                         HasSubstr("load the field 'encoded' and decode it")));
+}
+
 std::shared_ptr<MemoryContainer> clips(const std::vector<std::vector<std::byte>>& frames) {
   FieldSpec clip = image_field("clip");
   clip.flags = kListField;
