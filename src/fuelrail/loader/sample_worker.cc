@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/field_rules.h"
 #include "fuelrail/decode/probe.h"
 #include "fuelrail/loader/follower_loader.h"
 #include "fuelrail/loader/loss_warnings.h"
@@ -163,9 +164,10 @@ class SampleWorker final : public Worker {
     size_t image_bytes = 0;
     if (pixels.fixed) {
       const auto [a, b, c] = image_shape(pixels.layout, *pixels.fixed, PixelBuffer::kChannels);
+      image_bytes = static_cast<size_t>(a * b * c) * size_in_bytes(pixels.dtype);
+      require_room_for(items.size(), image_bytes, work_->container->schema().fields[field].name);
       to = task.batch->make_row(column, task.row,
                                 std::array{static_cast<int64_t>(items.size()), a, b, c});
-      image_bytes = static_cast<size_t>(a * b * c) * size_in_bytes(pixels.dtype);
     } else {
       task.batch->make_list(column, task.row, items.size());
     }
@@ -181,6 +183,17 @@ class SampleWorker final : public Worker {
           [&] { write_image(task, program, image, motion_.leader(program.leader, image), memory); },
           item);
     }
+  }
+
+  // A record of a megabyte can have a hundred thousand items, none of which is an image.
+  static void require_room_for(size_t images, size_t image_bytes, const std::string& field) {
+    if (images <= static_cast<size_t>(kMaxValueBytes) / image_bytes) return;
+    throw UnsupportedError(
+        "a list of images is too long for one array",
+        {.field = field,
+         .expected = fmt::format("at most {} bytes", kMaxValueBytes),
+         .found = fmt::format("{} images of {} bytes", images, image_bytes),
+         .remedy = "Resize the images to a smaller size, or pack shorter lists"});
   }
 
   // Encoded image -> plan -> decoding of the needed pixels -> transforms -> the memory that

@@ -9,14 +9,15 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/decode/formats.h"
+#include "fuelrail/engine/bad_records.h"
 #include "fuelrail/loader/loader.h"
 #include "fuelrail/loader/sample_program.h"
 #include "fuelrail/testing/golden_images.h"
 #include "fuelrail/testing/image_set.h"
 #include "fuelrail/testing/invented_codec.h"
 #include "fuelrail/testing/memory_container.h"
-#include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/npy_text.h"
+#include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/worker_conformance.h"
 #include "fuelrail/transform/plan.h"
 #include "fuelrail/transform/resize.h"
@@ -24,8 +25,8 @@
 namespace fuelrail {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr Size kOut{16, 16};
@@ -370,7 +371,6 @@ TEST(SampleWorker, each_image_field_may_have_a_list_of_transforms_of_its_own) {
   }
 }
 
-// Two records of a clip, texts and bytes: one of three items and an empty one.
 TEST(SampleWorker, warnings_name_the_field_and_how_to_read_it) {
   const std::string deep = testing::golden_image("rgba16.png").encoded;
   const std::string rows = testing::npy_text("<u2", "(1, 2)", std::vector<uint16_t>{1, 2});
@@ -398,6 +398,7 @@ TEST(SampleWorker, warnings_name_the_field_and_how_to_read_it) {
                                          HasSubstr("load the field 'encoded' and decode it")));
 }
 
+// Two records of a clip, texts and bytes: one of three items and an empty one.
 std::shared_ptr<MemoryContainer> clips(const std::vector<std::vector<std::byte>>& frames) {
   FieldSpec clip = image_field("clip");
   clip.flags = kListField;
@@ -431,6 +432,19 @@ TEST(SampleWorker, images_of_a_list_share_their_random_numbers) {
         << i;
   }
   EXPECT_THAT(rows.batch().ragged_row(0, 1).shape, ElementsAre(0, 16, 16, 3));
+}
+
+TEST(SampleWorker, a_short_record_of_many_images_takes_no_memory) {
+  const auto container = clips(std::vector(20'000, std::vector<std::byte>(1)));
+  ImageOptions options = training_options();
+  options.transforms = {Resize{.size = {512, 512}}};
+  options.fields = {"clip"};
+  Rows rows(container, options, 1);
+  sample_work(container, options).make_worker()->process(rows.tasks());
+  EXPECT_TRUE(is_skippable(rows.tasks()[0].error));
+  EXPECT_THAT(message_of(rows.tasks()[0].error),
+              HasSubstr("field 'clip': a list of images is too long for one array: expected at "
+                        "most 2147483648 bytes, found 20000 images of 786432 bytes"));
 }
 
 TEST(SampleWorker, lists_of_images_without_a_fixed_size_and_of_texts_are_lists_of_items) {
