@@ -79,7 +79,8 @@ struct Described {
     return made;
   }
   static void add_filter(nb::dict& made, Interpolation interpolation, const Border& border) {
-    static constexpr const char* kFilters[] = {"nearest", "bilinear", "bicubic"};
+    static constexpr const char* kFilters[] = {"nearest", "bilinear", "bicubic", "nearest-exact"};
+    static_assert(std::size(kFilters) == static_cast<size_t>(Interpolation::kNearestExact) + 1);
     static constexpr const char* kModes[] = {"constant", "edge", "reflect", "symmetric"};
     made["interpolation"] = text(kFilters[static_cast<size_t>(interpolation)]);
     made["padding_mode"] = text(kModes[static_cast<size_t>(border.mode)]);
@@ -190,9 +191,12 @@ class Drawing {
     const ConstRawView map = view_of(given, DType::kFloat32);
     const GilReleased released;
     Plan plan;
-    follow(plan_, image_, map.size(), vectors ? Follower::kVectors : Follower::kMap, plan);
+    follow(plan_, image_, map.size(), Follower::kMap, plan);
+    Array moved = make_array(DType::kFloat32, {map.height, map.width, map.channels});
+    std::memcpy(moved.data, map.data, given.nbytes());
+    if (vectors) move_vectors(Motion(plan_, image_), map.size(), view_of(moved, map));
     Array made = make_array(DType::kFloat32, {plan.output.height, plan.output.width, map.channels});
-    MapRunner().run(plan, map, whole(map.size()), fill, view_of(made, map));
+    MapRunner().run(plan, view_of(moved, map), whole(map.size()), fill, view_of(made, map));
     return made;
   }
 

@@ -49,7 +49,7 @@ enum FieldFlag : uint8_t {
   kRelative = 2,      // boxes and points are fractions of the image's width and height
   kPixelCenters = 4,  // (0, 0) is the middle of the first pixel
   kNoColors = 8,      // colour transforms leave a partner image unchanged
-  kNoVectors = 16,    // a map's values are no vectors, so rotations need not turn them
+  kNoVectors = 16,    // a map's values are no vectors, which would turn with the image
   kRgbMask = 32,      // a mask's number is red + 256 green + 65536 blue
 };
 inline constexpr uint8_t kAllFieldFlags = 63;

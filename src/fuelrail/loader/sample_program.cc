@@ -208,8 +208,7 @@ class ProgramBuilder {
              .content = Content::kPixels},
             MapValues{.field = field,
                       .leader = leader,
-                      .follower = channels != 1 && !spec.has(kNoVectors) ? Follower::kVectors
-                                                                         : Follower::kMap,
+                      .vectors = channels != 1 && !spec.has(kNoVectors),
                       .fill = from_half(spec.detail),
                       .channels = channels,
                       .layout = layout,

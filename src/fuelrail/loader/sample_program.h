@@ -103,7 +103,7 @@ struct MaskValues {
 struct MapValues {
   size_t field = 0;
   size_t leader = 0;
-  Follower follower = Follower::kMap;
+  bool vectors = false;  // whether the values may be vectors
   float fill = 0;
   int64_t channels = 1;  // -1: they differ
   ImageLayout layout = ImageLayout::kNchw;

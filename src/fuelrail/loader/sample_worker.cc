@@ -229,37 +229,42 @@ class SampleWorker final : public Worker {
 
   void write(Task& task, const PartnerPixels& program, size_t column) {
     guard(program.field, [&] {
-      const FollowerLoader::Image image = follower(task, program);
+      const SampleMotion::Leader& leader = motion_.leader(program.leader);
+      const FollowerLoader::Image image = follower(task, program.field);
       work_->losses.look_at(image.info, program.field, task.entry.record);
-      followers_.write(program, motion_.leader(program.leader), image, [&](Size size, int64_t) {
-        return pixels_at(task, program.pixels, column, size);
-      });
+      followers_.write(program, leader, image,
+                       pixels_at(task, program.pixels, column, leader.plan.output));
     });
   }
 
   void write(Task& task, const MaskValues& program, size_t column) {
     guard(program.field, [&] {
-      followers_.write(
-          program, motion_.leader(program.leader), follower(task, program),
-          [&](Size size, int64_t) {
-            if (program.fixed) return task.batch->row(column, task.row);
-            return task.batch->make_row(column, task.row, std::array{size.height, size.width});
-          });
+      const SampleMotion::Leader& leader = motion_.leader(program.leader);
+      const Size size = leader.plan.output;
+      std::byte* const to =
+          program.fixed
+              ? task.batch->row(column, task.row)
+              : task.batch->make_row(column, task.row, std::array{size.height, size.width});
+      followers_.write(program, leader, follower(task, program.field), to);
     });
   }
 
   void write(Task& task, const MapValues& program, size_t column) {
     guard(program.field, [&] {
-      const auto memory = [&](Size size, int64_t channels) {
-        if (program.fixed) return task.batch->row(column, task.row);
-        return task.batch->make_row(column, task.row, image_shape(program.layout, size, channels));
-      };
       const SampleMotion::Leader& leader = motion_.leader(program.leader);
+      const auto memory = [&](int64_t channels) {
+        if (program.fixed) return task.batch->row(column, task.row);
+        return task.batch->make_row(column, task.row,
+                                    image_shape(program.layout, leader.plan.output, channels));
+      };
       const FieldSpec& spec = work_->container->schema().fields[program.field];
       if (spec.kind == FieldKind::kImage) {
-        return followers_.write(program, leader, follower(task, program), memory);
+        const FollowerLoader::Image image = follower(task, program.field);
+        const ValueLayout values = value_layout(image.info, ValueEncoding::kStored);
+        return followers_.write(program, leader, image, memory(values.channels));
       }
-      followers_.write(program, leader, map_tensor(spec, sample_.fields[program.field]), memory);
+      const ConstRawView tensor = map_tensor(spec, sample_.fields[program.field]);
+      followers_.write(program, leader, tensor, memory(tensor.channels));
     });
   }
 
@@ -271,9 +276,8 @@ class SampleWorker final : public Worker {
     return view;
   }
 
-  template <typename Program>
-  FollowerLoader::Image follower(Task& task, const Program& program) {
-    const FieldValue& value = sample_.fields[program.field];
+  FollowerLoader::Image follower(Task& task, size_t field) {
+    const FieldValue& value = sample_.fields[field];
     return {.encoded = value,
             .info = motion_.look_at(value),
             .stop = task.stop,

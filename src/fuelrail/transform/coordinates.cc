@@ -320,6 +320,38 @@ void keep_seen(std::span<const uint8_t> shown, std::span<uint8_t> kept) {
   for (size_t i = 0; i < shown.size(); ++i) kept[i / (shown.size() / kept.size())] |= shown[i];
 }
 
+// --- Vectors ---
+
+void move_vectors(const Motion& motion, Size map, RawView vectors) {
+  const Affine& affine = motion.affine();
+  const double x_scale = in_pixels(motion.image().width) / in_pixels(map.width);
+  const double y_scale = in_pixels(motion.image().height) / in_pixels(map.height);
+  const double a = affine[0] * x_scale;
+  const double b = affine[1] * y_scale;
+  const double c = affine[3] * x_scale;
+  const double d = affine[4] * y_scale;
+  if (vectors.channels == 1 || (a == 1 && b == 0 && c == 0 && d == 1)) return;
+  if (vectors.channels != 2) {
+    throw UnsupportedError(
+        "the vectors of a map do not have two channels",
+        {.expected = "x and y, because a transform mirrors, turns or scales vectors",
+         .found = fmt::format("{} channels", vectors.channels),
+         .remedy =
+             "Set vectors=False, if the map's values are not vectors, or omit the transform"});
+  }
+  // Without the products with 0, because a vector may be infinite or NaN.
+  const auto times = [](double factor, double side) { return factor == 0 ? 0 : factor * side; };
+  for (int64_t y = 0; y < vectors.height; ++y) {
+    auto* vector = vectors.row_of<float>(y);
+    for (int64_t x = 0; x < vectors.width; ++x, vector += 2) {
+      const double from_x = vector[0];
+      const double from_y = vector[1];
+      vector[0] = static_cast<float>(times(a, from_x) + times(b, from_y));
+      vector[1] = static_cast<float>(times(c, from_x) + times(d, from_y));
+    }
+  }
+}
+
 // --- Cameras ---
 
 template <typename Number>

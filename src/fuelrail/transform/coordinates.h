@@ -1,4 +1,4 @@
-// Moves the coordinates of a sample with its image: boxes, points and camera matrices.
+// Moves the coordinates of a sample with its image: boxes, points, vectors and camera matrices.
 //
 // Coordinates are in pixels, x to the right and y down; (0, 0) is the upper left corner of the
 // first pixel, and (width, height) the opposite corner of the image. All results are computed in
@@ -15,6 +15,7 @@
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/base/raw_view.h"
 #include "fuelrail/transform/geometry.h"
 #include "fuelrail/transform/plan.h"
 
@@ -129,6 +130,15 @@ void move_points(const Motion& motion, CoordinateForm form, int64_t numbers,
 // For objects that have points and no boxes: sets kept[i] to 1 if one of the points of object i is
 // shown. Requires: as many points for each object.
 void keep_seen(std::span<const uint8_t> shown, std::span<uint8_t> kept);
+
+// --- Vectors ---
+
+// Turns, mirrors and scales the vectors of a map, such as optical flow, as the image: each is
+// multiplied by the linear part of the affine map. `vectors`: float32, with x and y as channels, in
+// pixels of the map; `map`: the map's size, which may differ from the image's. A map with one
+// channel has no vectors and stays. Errors: UnsupportedError for other numbers of channels, unless
+// all vectors stay.
+void move_vectors(const Motion& motion, Size map, RawView vectors);
 
 // --- Cameras ---
 
