@@ -296,13 +296,14 @@ class Mask(FieldSpec):
 @dataclass(frozen=True, repr=False)
 class Map(FieldSpec):
     """Continuous values for the pixels of an image, such as depth or optical flow. Transforms move
-    it with its image, interpolate linearly in float32, and never change the values.
+    it with its image and interpolate linearly in float32. Only vectors change with the image.
 
     of: as described above.
     fill: the value beyond the image's edges. Default: 0.0. It is stored as a float16 and rounded to
         one.
-    vectors: False states that the values are not vectors in the image. With the default True,
-        rotations refuse a map of two or more channels, because they would have to turn its vectors.
+    vectors: False states that the values are not vectors in the image. With the default True, two
+        channels are x and y of a vector in pixels of the map: transforms mirror, scale and turn it
+        with the image. For more channels, transforms that would have to do so are refused.
     list: any number of images, such as the depth of a clip's frames. Default: False.
     encode: "npy" (the default), for arrays of uint8, uint16, float16 or float32; or "png", for
         arrays of uint8 or uint16.
