@@ -407,7 +407,8 @@ void check_labels(const FieldSpec& field, Bytes bytes, uint64_t classes) {
     throw InvalidArgumentError(
         fmt::format("field '{}' has a label that is not one of its classes", field.name),
         {.expected = fmt::format("0 to {}", classes - 1),
-         .found = fmt::format("{} in row {}", label, at / sizeof(int64_t))});
+         .found = fmt::format("{} in row {}", label, at / sizeof(int64_t)),
+         .remedy = "Add the class to the class names, or leave out the object"});
   }
 }
 

@@ -62,7 +62,8 @@ void check_boxes(const FieldSpec& field, Bytes bytes) {
         fmt::format("field '{}' has a box that is not finite or is inverted", field.name),
         {.expected = format == BoxFormat::kXyxy ? "numbers with x1 <= x2 and y1 <= y2"
                                                 : "numbers with width and height of at least 0",
-         .found = fmt::format("[{}] in row {}", fmt::join(box, ", "), at / box_bytes)});
+         .found = fmt::format("[{}] in row {}", fmt::join(box, ", "), at / box_bytes),
+         .remedy = "Check the format of the boxes, or leave out the object"});
   }
 }
 
@@ -114,7 +115,8 @@ void check_row_count(const FieldSpec& field, const FieldValue& value, const Fiel
   throw BadValueError(
       fmt::format("fields '{}' and '{}' have different numbers of rows", first.name, field.name),
       {.expected = fmt::format("{} in both", first_value.shape[0]),
-       .found = fmt::format("{} in '{}'", value.shape[0], field.name)});
+       .found = fmt::format("{} in '{}'", value.shape[0], field.name),
+       .remedy = "Give each of them one row for each object, or another group of rows"});
 }
 
 template void check_value<InvalidArgumentError>(const FieldSpec&, Bytes);
