@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from fuelrail import _core
 from fuelrail.class_names import ClassNames, class_names
@@ -346,12 +346,12 @@ def _split_name(split: object) -> str:
 def _source_name(source: object) -> str:
     if isinstance(source, (str, bytes, os.PathLike)):
         return file_name("`source`", source)
-    refuse_source(source)
+    raise no_source(source)
 
 
-def refuse_source(source: object) -> NoReturn:
-    """Raises ArgumentTypeError for what has neither images nor samples."""
-    raise ArgumentTypeError(
+def no_source(source: object) -> ArgumentTypeError:
+    """Returns the error for what has neither images nor samples."""
+    return ArgumentTypeError(
         "`source` has the wrong type",
         expected="the path of an image folder, or of a .lst, .csv or .tsv file, or a dict of them, "
         "or samples that are dicts",

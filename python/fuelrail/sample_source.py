@@ -11,7 +11,7 @@ from fuelrail.dataset import Sample
 from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError
 from fuelrail.fields import DEFAULT_QUALITY, FieldSpec, Image
 from fuelrail.options import text, typed
-from fuelrail.packer import refuse_source
+from fuelrail.packer import no_source
 from fuelrail.sample_values import SampleValues
 from fuelrail.schema import NativeRow, Schema, is_group
 from fuelrail.schema_inference import LOOKED_AT, infer
@@ -114,7 +114,7 @@ def _check_first(sample: object, schema: Schema | None, source: object) -> None:
             )
         return
     if not is_group(sample):
-        refuse_source(source)
+        raise no_source(source)
     if isinstance(sample, Mapping) or (schema and not isinstance(schema.tree, Mapping)):
         return
     raise ArgumentTypeError(
