@@ -6,6 +6,7 @@ wanted number of records. The same photographs give the same data.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pathlib
 import shutil
@@ -155,9 +156,11 @@ def samples(folder: pathlib.Path, name: str, records: int) -> Iterator[Sample]:
 
 
 def sample_set(name: str, records: int) -> pathlib.Path:
-    """Makes the set, unless it exists. Returns: its folder."""
+    """Makes the set, unless this version of the program has made it. Returns: its folder."""
     folder = WORK / f"samples-{name}-{records}"
-    if (folder / "done").exists():
+    version = hashlib.sha256(pathlib.Path(__file__).read_bytes()).hexdigest()
+    done = folder / "done"
+    if done.exists() and done.read_text() == version:
         return folder
     print(f"making {folder} ...", flush=True)
     shutil.rmtree(folder, ignore_errors=True)
@@ -169,5 +172,5 @@ def sample_set(name: str, records: int) -> pathlib.Path:
     ]
     (folder / "annotations.json").write_text(json.dumps(annotations))
     fr.pack(samples(folder, name, records), folder / "all.rec", schema=schema)
-    (folder / "done").touch()
+    done.write_text(version)
     return folder

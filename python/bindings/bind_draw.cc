@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -79,7 +78,8 @@ struct Described {
     return made;
   }
   static void add_filter(nb::dict& made, Interpolation interpolation, const Border& border) {
-    static constexpr const char* kFilters[] = {"nearest", "bilinear", "bicubic"};
+    static constexpr const char* kFilters[] = {"nearest", "bilinear", "bicubic", "nearest-exact"};
+    static_assert(std::size(kFilters) == static_cast<size_t>(Interpolation::kNearestExact) + 1);
     static constexpr const char* kModes[] = {"constant", "edge", "reflect", "symmetric"};
     made["interpolation"] = text(kFilters[static_cast<size_t>(interpolation)]);
     made["padding_mode"] = text(kModes[static_cast<size_t>(border.mode)]);
@@ -147,7 +147,8 @@ class Drawing {
                boxes);
     const bool known = plan_.removed.size() == boxes.size();
     std::vector<uint8_t> kept;
-    fuelrail::move_boxes(Motion(plan_, image_), {min_size, min_area, keep_empty},
+    Motion motion(plan_, image_);
+    fuelrail::move_boxes(motion, {min_size, min_area, keep_empty},
                          known ? plan_.removed : std::vector<uint8_t>(), boxes, kept);
     Array made = make_array(DType::kFloat64, {static_cast<int64_t>(boxes.size()), 4});
     write_boxes(boxes, format, form, plan_.output, doubles_of(made, given.size()));
@@ -189,9 +190,17 @@ class Drawing {
     const ConstRawView map = view_of(given, DType::kFloat32);
     const GilReleased released;
     Plan plan;
-    follow(plan_, image_, map.size(), vectors ? Follower::kVectors : Follower::kMap, plan);
+    follow(plan_, image_, map.size(), Follower::kMap, plan);
+    std::vector<float> moved(given.data(), given.data() + given.size());
+    const RawView values{reinterpret_cast<std::byte*>(moved.data()),
+                         map.height,
+                         map.width,
+                         map.channels,
+                         DType::kFloat32,
+                         map.row_stride_bytes};
+    if (vectors) move_vectors(Motion(plan_, image_), map.size(), values);
     Array made = make_array(DType::kFloat32, {plan.output.height, plan.output.width, map.channels});
-    MapRunner().run(plan, map, whole(map.size()), fill, view_of(made, map));
+    MapRunner().run(plan, values, whole(map.size()), fill, view_of(made, map));
     return made;
   }
 

@@ -296,7 +296,7 @@ OptionValues run_pack_samples(nb::object start, nb::object read, std::optional<u
       [samples, to = fs_name(output), strict](const pack::PackOptions& all) {
         return pack::pack_samples(*samples, to, all, strict);
       },
-      "the samples at");
+      "the source of");
 }
 
 pack::ArrayElement element_of(const nb::dlpack::dtype& dtype) {

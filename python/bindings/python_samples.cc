@@ -98,13 +98,13 @@ const SamplesDescription& PythonSamples::described() const {
 std::string PythonSamples::path(uint64_t i) const { return fmt::format("sample {}", i); }
 
 void PythonSamples::read(uint64_t i, pack::SourceSample& out) const {
-  out.id = i;
-  out.fields.resize(schema().fields.size());
   for (const Pending& pending : call(i, out)) finish(pending);
 }
 
 std::vector<PythonSamples::Pending> PythonSamples::call(uint64_t i, pack::SourceSample& out) const {
-  const Turn turn(*this, i);
+  const Turn turn(*this, i);  // first: others wait until the turn ends
+  out.id = i;
+  out.fields.resize(schema().fields.size());
   out.ended = ended_;
   if (ended_) return {};
   const GilTaken taken;
@@ -132,35 +132,35 @@ std::vector<PythonSamples::Pending> PythonSamples::take(nb::handle values,
     if (field.has(kListField)) {
       const nb::list items = nb::borrow<nb::list>(value);
       to.items.resize(items.size());
-      for (size_t n = 0; n < items.size(); ++n) take_item(k, items[n], to.items[n], pending);
+      for (size_t n = 0; n < items.size(); ++n) take_item({k, n, &to.items[n]}, items[n], pending);
     } else {
       if (field.kind == FieldKind::kTensor) to.shape = extents_of(value);
-      take_item(k, value, to.bytes, pending);
+      take_item({k, 0, &to.bytes}, value, pending);
       if (field.kind == FieldKind::kImage && PyUnicode_Check(value.ptr())) to.file = fs_name(value);
     }
   }
   return pending;
 }
 
-void PythonSamples::take_item(size_t field, nb::handle value, std::vector<std::byte>& bytes,
-                              std::vector<Pending>& pending) const {
-  const FieldKind kind = schema().fields[field].kind;
+void PythonSamples::take_item(Pending item, nb::handle value, std::vector<Pending>& pending) const {
+  const FieldKind kind = schema().fields[item.field].kind;
   if (PyUnicode_Check(value.ptr())) {
     if (kind == FieldKind::kImage) {
-      pending.push_back({.field = field, .bytes = &bytes, .file = fs_name(value)});
+      item.file = fs_name(value);
+      pending.push_back(std::move(item));
     } else {
-      assign(as_bytes(std::string_view(nb::cast<std::string>(value))), bytes);
+      assign(as_bytes(std::string_view(nb::cast<std::string>(value))), *item.bytes);
     }
     return;
   }
-  assign(Buffer(value).bytes(), bytes);
+  assign(Buffer(value).bytes(), *item.bytes);
   if (kind == FieldKind::kImage && !PyBytes_Check(value.ptr())) {
-    pending.push_back({.field = field, .bytes = &bytes, .pixels = layout_of(value)});
+    item.pixels = layout_of(value);
+    pending.push_back(std::move(item));
   }
 }
 
 void PythonSamples::finish(const Pending& pending) const {
-  const std::string& name = schema().fields[pending.field].name;
   try {
     if (!pending.file.empty()) return pack::read_whole(pending.file, *pending.bytes);
     ConstRawView pixels = pending.pixels;
@@ -169,8 +169,9 @@ void PythonSamples::finish(const Pending& pending) const {
     pack::encode_array(pixels, described().encoders[pending.field].value(), encoded);
     *pending.bytes = std::move(encoded);
   } catch (const Error& error) {
-    throw CorruptError(
-        fmt::format("the image of field '{}' cannot be read ({})", name, error.what()));
+    throw CorruptError(fmt::format("the image of field '{}' cannot be {} ({})",
+                                   item_name(schema().fields[pending.field], pending.item),
+                                   pending.file.empty() ? "encoded" : "read", error.what()));
   }
 }
 

@@ -63,6 +63,7 @@ class PythonSamples final : public pack::SampleSource {
   // What is left to do for a value without the GIL: read a file, or encode pixels.
   struct Pending {
     size_t field = 0;
+    size_t item = 0;                          // of a list
     std::vector<std::byte>* bytes = nullptr;  // gets the result; pixels: also has them
     std::string file{};                       // empty: pixels
     ConstRawView pixels{};                    // without `data`
@@ -71,8 +72,8 @@ class PythonSamples final : public pack::SampleSource {
   const SamplesDescription& described() const;
   std::vector<Pending> call(uint64_t i, pack::SourceSample& out) const;
   std::vector<Pending> take(nb::handle values, pack::SourceSample& out) const;
-  void take_item(size_t field, nb::handle value, std::vector<std::byte>& bytes,
-                 std::vector<Pending>& pending) const;
+  // `item`: where the value belongs. Adds it to `pending` if something is left to do.
+  void take_item(Pending item, nb::handle value, std::vector<Pending>& pending) const;
   void finish(const Pending& pending) const;
 
   std::function<SamplesDescription()> start_;

@@ -181,10 +181,11 @@ class Drawn:
         borders.
 
         map: shape (height, width) or (height, width, channels). As for masks, its size may differ
-            from the image's. vectors: whether the values may be vectors in pixels, which rotations
-            and shears would have to turn.
+            from the image's. vectors: whether two channels are x and y of a vector in pixels of the
+            map, which is mirrored, scaled and turned with the image.
 
-        Errors: UnsupportedError for a rotation or a shear, unless `vectors` is False.
+        Errors: UnsupportedError for more than two channels if vectors would change, unless
+        `vectors` is False.
         """
         values = numpy.ascontiguousarray(map, numpy.float32)
         if values.ndim not in (2, 3):

@@ -54,7 +54,7 @@ from fuelrail.options import (
     nearest,
     real,
     shown,
-    suggests_options,
+    suggests_options_or,
     text,
     truth,
     typed,
@@ -85,10 +85,10 @@ DTYPES = (
     "int32",
     "uint64",
     "int64",
+    "float32",  # the first float: the suggestion for "float"
+    "float64",
     "float16",
     "bfloat16",
-    "float32",
-    "float64",
 )
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 FLOATS = ("float32", "float64")
@@ -122,6 +122,9 @@ class FieldSpec:
 
     by_place: ClassVar[tuple[str, ...]] = ()
     """The names of the arguments that `repr` writes without their names."""
+
+    remedies: ClassVar[dict[str, str]] = {}
+    """What to do about options that the class does not have, by their names."""
 
     @property
     def native(self) -> NativeType:
@@ -198,7 +201,7 @@ def code(value: object) -> str:
 
 
 def _checked(cls: type[T]) -> type[T]:
-    cls.__init__ = suggests_options(cls.__init__)  # type: ignore[method-assign]
+    cls.__init__ = suggests_options_or(cls.remedies)(cls.__init__)  # type: ignore[method-assign]
     return cls
 
 
@@ -210,8 +213,8 @@ class Image(FieldSpec):
     of: the image of which this one is a partner, such as a depth image or the other image of a
         stereo pair: it gets the same crop and flips. Default: None, an image with random numbers of
         its own.
-    list: any number of images, such as the frames of a clip. They share their random numbers.
-        Default: False.
+    list: any number of images, such as the frames of a clip. They share their random numbers. Does
+        not apply to an image with `of`. Default: False.
     colors: whether colour transforms change a partner image too. Default: True.
     encode: "jpeg" (the default), "png" or "npy" (the raw pixels), for arrays of uint8.
     quality: the JPEG quality, 1 to 100. Default: 95.
@@ -242,6 +245,11 @@ class Image(FieldSpec):
                     "`quality` applies only to JPEG", found=f'encode="{self.encode}"'
                 )
             self._set("quality", quality)
+        if self.of is not None and self.list:
+            raise InvalidArgumentError(
+                "an image with `of` cannot be a list",
+                remedy="Make a field for each image: a list of fields in the schema",
+            )
         if self.of is None and not self.colors:
             raise InvalidArgumentError(
                 "`colors=False` applies only to an image with `of`",
@@ -262,7 +270,6 @@ class Mask(FieldSpec):
 
     of: as described above.
     fill: the number beyond the image's edges, 0 to 65,535. Default: 255.
-    list: any number of masks, such as those of a clip's frames. Default: False.
     encoding: "index" (the default): a grey image of 8 or 16 bits, or the palette indices of an
         image with a palette, or a `.npy` file of uint8, uint16 or int32. "rgb": the number is
         red + 256 green + 65536 blue, as in panoptic annotations; decoded masks are int32.
@@ -273,22 +280,24 @@ class Mask(FieldSpec):
     2**24 - 1 with encoding="rgb".
     """
 
+    remedies: ClassVar[dict[str, str]] = {
+        "list": "One mask has the numbers of all objects: `mask[None] == numbers[:, None, None]` are "
+        "the masks of each (docs/samples.md)"
+    }
     of: str | None = None
     fill: int = 255
     encoding: str = "index"
-    list: bool = field(default=False, kw_only=True)
     encode: str = field(default="png", kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
         self._check_names()
-        self._check_truths("list")
         self._set("fill", whole("fill", self.fill, bits=16))
         self._set("encoding", choice_of("encoding", self.encoding, ("index", "rgb")))
         self._set("encode", choice_of("encode", self.encode, ("png", "npy")))
 
     @property
     def native(self) -> NativeType:
-        flags = (LIST if self.list else 0) | (RGB_MASK if self.encoding == "rgb" else 0)
+        flags = RGB_MASK if self.encoding == "rgb" else 0
         return NativeType("image", role="mask", flags=flags, detail=self.fill)
 
 
@@ -296,19 +305,19 @@ class Mask(FieldSpec):
 @dataclass(frozen=True, repr=False)
 class Map(FieldSpec):
     """Continuous values for the pixels of an image, such as depth or optical flow. Transforms move
-    it with its image, interpolate linearly in float32, and never change the values.
+    it with its image and interpolate linearly in float32. Only vectors change with the image.
 
     of: as described above.
     fill: the value beyond the image's edges. Default: 0.0. It is stored as a float16 and rounded to
         one.
-    vectors: False states that the values are not vectors in the image. With the default True,
-        rotations refuse a map of two or more channels, because they would have to turn its vectors.
-    list: any number of images, such as the depth of a clip's frames. Default: False.
+    vectors: False states that the values are not vectors in the image. With the default True, two
+        channels are x and y of a vector in pixels of the map: transforms mirror, scale and turn it
+        with the image. For more channels, transforms that would have to do so are refused.
     encode: "npy" (the default), for arrays of uint8, uint16, float16 or float32; or "png", for
         arrays of uint8 or uint16.
     dtype: None (the default): the value is an image or a `.npy` file, of shape (height, width) or
         (height, width, 1). A `.npy` file of floats may have up to four channels, such as the two of
-        optical flow. Otherwise the value is a tensor of this type, and `list` does not apply.
+        optical flow. Otherwise the value is a tensor of this type.
     shape: of the tensor, if `dtype` is given: (height, width) or (height, width, channels).
         Default: (-1, -1).
     """
@@ -316,14 +325,13 @@ class Map(FieldSpec):
     of: str | None = None
     fill: float = 0.0
     vectors: bool = field(default=True, kw_only=True)
-    list: bool = field(default=False, kw_only=True)
     encode: str = field(default="npy", kw_only=True, compare=False)
     dtype: str | None = field(default=None, kw_only=True)
     shape: Sequence[int] = field(default=(-1, -1), kw_only=True)
 
     def __post_init__(self) -> None:
         self._check_names()
-        self._check_truths("vectors", "list")
+        self._check_truths("vectors")
         self._set("fill", _half("fill", self.fill))
         self._set("encode", choice_of("encode", self.encode, ("npy", "png")))
         if self.dtype is not None:
@@ -341,14 +349,12 @@ class Map(FieldSpec):
                 "`shape` applies only to a map with `dtype`",
                 remedy="Omit it, or pass `dtype` to store the map as a tensor",
             )
-        if self.dtype is not None and self.list:
-            raise InvalidArgumentError("a map with `dtype` is a tensor and cannot be a list")
 
     @property
     def native(self) -> NativeType:
         kind = "image" if self.dtype is None else "tensor"
         shape = () if self.dtype is None else tuple(self.shape)
-        flags = (LIST if self.list else 0) | (0 if self.vectors else NO_VECTORS)
+        flags = 0 if self.vectors else NO_VECTORS
         detail = int.from_bytes(struct.pack("<e", self.fill), "little")
         return NativeType(kind, self.dtype, shape, "map", flags, detail)
 
@@ -589,10 +595,10 @@ def field_of_native(
             made = Image(of, is_list, colors=not flags & NO_COLORS)
         elif native.role == "mask":
             encoding = "rgb" if flags & RGB_MASK else "index"
-            made = Mask(of, native.detail, encoding, list=is_list)
+            made = Mask(of, native.detail, encoding)
         elif native.role == "map":
             fill = struct.unpack("<e", native.detail.to_bytes(2, "little"))[0]
-            tensor = {"dtype": dtype, "shape": shape} if dtype else {"list": is_list}
+            tensor: dict[str, Any] = {"dtype": dtype, "shape": shape} if dtype else {}
             made = Map(of, fill, vectors=not flags & NO_VECTORS, **tensor)
         elif native.role == "boxes":
             made = Boxes(BOX_FORMATS[native.detail], of, rows, **coordinates)

@@ -95,7 +95,8 @@ def pack(
     progress: Progress = None,
 ) -> PackReport:
     """Packs images into a RecordIO, an FFRecord or a `.bzna` file, or samples of many fields into
-    a RecordIO or an FFRecord file (docs/samples.md).
+    a RecordIO or an FFRecord file (docs/samples.md). The command `fuelrail pack --from` packs COCO
+    and PASCAL VOC annotations, folders of masks and JSON Lines (docs/annotations.md).
 
     source: a folder with one sub-folder per class, or a list file. In a folder, names that begin
         with a dot are skipped. Each line of a `.lst` file has an id, labels and a path, separated
@@ -215,7 +216,7 @@ def pack(
     if samples is None and (schema is not None or strict):
         raise InvalidArgumentError(
             f"`{'strict' if schema is None else 'schema'}` applies only to samples of many fields",
-            remedy="Omit it",
+            remedy=_ONE_SAMPLE if isinstance(source, Mapping) else "Omit it",
         )
     options = {
         **read_options(PACK_OPTIONS, given),
@@ -333,7 +334,7 @@ def _pack_samples(
 def _sources(source: object) -> list[tuple[str, str]]:
     """Returns (split, path) for each source; the split of a source without a name is ""."""
     if isinstance(source, Mapping):
-        return [(_split_name(split), _source_name(of)) for split, of in source.items()]
+        return [(_split_name(split), _source_name(of, _ONE_SAMPLE)) for split, of in source.items()]
     return [("", _source_name(source))]
 
 
@@ -343,21 +344,27 @@ def _split_name(split: object) -> str:
     raise InvalidArgumentError("a split in `source` has an empty name")
 
 
-def _source_name(source: object) -> str:
+_ONE_SAMPLE = "A dict is read as a source for each split; for one sample, pass a list: [sample]"
+_NO_DICTS = (
+    "Use fuelrail.mxnet.np2rec for arrays of pixels. Use fuelrail.ffrecord.FileWriter or "
+    "fuelrail.mxnet.recordio.MXIndexedRecordIO for other objects"
+)
+
+
+def _source_name(source: object, remedy: str = _NO_DICTS) -> str:
     if isinstance(source, (str, bytes, os.PathLike)):
         return file_name("`source`", source)
-    raise no_source(source)
+    raise no_source(source, remedy)
 
 
-def no_source(source: object) -> ArgumentTypeError:
+def no_source(source: object, remedy: str = _NO_DICTS) -> ArgumentTypeError:
     """Returns the error for what has neither images nor samples."""
     return ArgumentTypeError(
         "`source` has the wrong type",
         expected="the path of an image folder, or of a .lst, .csv or .tsv file, or a dict of them, "
         "or samples that are dicts",
         found=typed(source),
-        remedy="Use fuelrail.mxnet.np2rec for arrays of pixels. Use fuelrail.ffrecord.FileWriter "
-        "or fuelrail.mxnet.recordio.MXIndexedRecordIO for other objects",
+        remedy=remedy,
     )
 
 

@@ -70,9 +70,8 @@ def shown_progress(progress: Progress, verb: str, things: str) -> Iterator[CoreP
     start = time.monotonic()
 
     def show(done: int, total: int, _bytes: int, _seconds: float) -> None:
-        if total > 0:
-            seconds = time.monotonic() - start
-            _write(f"\r{_core.progress_line(verb, things, done, total, seconds)}\x1b[K")
+        seconds = time.monotonic() - start
+        _write(f"\r{_core.progress_line(verb, things, done, total, seconds)}\x1b[K")
 
     try:
         yield show

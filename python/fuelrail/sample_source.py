@@ -64,12 +64,14 @@ class SampleReader:
         Errors: InvalidArgumentError if there are no samples, and those of `infer` and `described`;
         ArgumentTypeError if the first one is not a sample.
         """
-        wanted = LOOKED_AT if self._schema is None else 1
-        if self._samples is not None:
-            ready = [self._samples[i] for i in range(min(wanted, len(self._samples)))]
-        else:
-            self._rest: Iterator[Any] = iter(self._source)
-            ready = list(itertools.islice(self._rest, wanted))
+        ready: list[Any] = []
+        try:
+            for sample in self._first(LOOKED_AT if self._schema is None else 1):
+                ready.append(sample)
+        except Exception as error:
+            if hasattr(error, "add_note"):  # from Python 3.11 on
+                error.add_note(f"raised by the source of sample {len(ready)}")
+            raise
         if not ready:
             raise InvalidArgumentError("there are no samples to pack")
         self._ready = dict(enumerate(ready))  # read, but not packed
@@ -80,6 +82,13 @@ class SampleReader:
         encoders = [encoder_of(field) for field in schema.fields.values()]
         classes = list(schema.classes.items())
         return list(schema.native), classes, encoders, described(self._source, encoders)
+
+    def _first(self, count: int) -> Iterator[Any]:
+        if self._samples is not None:
+            samples = self._samples
+            return (samples[i] for i in range(min(count, len(samples))))
+        self._rest: Iterator[Any] = iter(self._source)
+        return itertools.islice(self._rest, count)
 
     def read(self, index: int) -> list[Any] | Refusal | None:
         """Returns the values of a sample, or why it is refused, or None after the last sample.

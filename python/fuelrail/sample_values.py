@@ -12,7 +12,7 @@ import numpy
 
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
-from fuelrail.fields import FieldSpec, Image, Map, Mask, Text
+from fuelrail.fields import FieldSpec, Image, Label, Map, Mask, Text
 from fuelrail.options import file_name, nearest, shown, typed
 from fuelrail.schema import Schema, is_group, members
 
@@ -23,6 +23,12 @@ Reader = Callable[[Any, str], Any]  # of a value and its name in error texts
 
 _BYTES = (bytes, bytearray, memoryview)
 _ABSENT = "There is no null; for an absent value, pass an empty tensor, text or list"
+
+
+_COLORS = (
+    "Convert the colours to class numbers of shape (height, width). Numbers that panoptic "
+    'annotations store as colours are red + 256 green + 65536 blue: F.Mask(encoding="rgb")'
+)
 
 
 class SampleValues:
@@ -330,7 +336,11 @@ class _ImageReader:
                 expected="(height, width)"
                 + "".join(f" or (height, width, {count})" for count in allowed),
                 found=shown(array.shape),
-                remedy="Move the channels to the end: `.transpose(1, 2, 0)`" if is_planar else None,
+                remedy="Move the channels to the end: `.transpose(1, 2, 0)`"
+                if is_planar
+                else _COLORS
+                if isinstance(self._field, Mask) and channels in (3, 4)
+                else None,
             )
         if not array.size:
             self._refuse("is an empty image", name, found=shown(array.shape))
@@ -403,6 +413,7 @@ class _TensorReader:
         self._dtype = str(native.dtype)
         self._usual = None if self._dtype == "bfloat16" else numpy.dtype(self._dtype)
         self._shape = native.shape
+        self._names = (field.classes or ()) if isinstance(field, Label) else None
         self._varies = -1 in native.shape
 
     def __call__(self, value: Any, name: str) -> Array:
@@ -414,6 +425,7 @@ class _TensorReader:
                 f"{name} has the wrong shape",
                 expected=shown(self._shape),
                 found=shown(array.shape),
+                remedy=self._remedy_for_shape(array.shape),
             )
         if not array.flags.c_contiguous:
             array = _plain(array)
@@ -433,10 +445,27 @@ class _TensorReader:
             wanted in (-1, extent) for wanted, extent in zip(self._shape, shape, strict=True)
         )
 
+    def _remedy_for_shape(self, shape: tuple[int, ...]) -> str | None:
+        is_row = self._shape[:1] == (-1,) and self._fits((0, *shape))
+        return "Pass a list of rows, even for one object: [row]" if is_row else None
+
+    def _remedy_for_name(self, value: Any) -> str | None:
+        """Returns what to do about a class name in place of a class number."""
+        first = value[0] if isinstance(value, (list, tuple)) and value else value
+        if self._names is None or not isinstance(first, str):
+            return None
+        known = f": {first!r} is {self._names.index(first)}" if first in self._names else ""
+        return f"Pass class numbers{known}"
+
     def _from_numbers(self, value: Any, name: str) -> Array:
         numbers = numbers_of(value, name)
         if numbers is None:
-            _wrong_type(value, name, f"a tensor of {self._dtype} {list(self._shape)}")
+            _wrong_type(
+                value,
+                name,
+                f"a tensor of {self._dtype} {list(self._shape)}",
+                self._remedy_for_name(value),
+            )
         array, kind = numbers
         if not array.size:
             return self._empty(array)

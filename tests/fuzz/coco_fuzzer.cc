@@ -34,7 +34,7 @@ void check_runs(const pack::EncodedRuns& runs) {
 }
 
 void check_object(const pack::CocoFile& file, const pack::CocoObject& object, Size image) {
-  require(file.class_of(object.category_id) < file.categories().size(), "a class has a name");
+  require(file.position_of(object.category_id) < file.categories().size(), "a class has a name");
   require(object.box[0] <= object.box[2] && object.box[1] <= object.box[3],
           "a box is not inverted");
   require(object.key_points.size() <= 3 * file.key_points(), "key points are counted");

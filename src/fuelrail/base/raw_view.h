@@ -12,8 +12,7 @@
 
 namespace fuelrail {
 
-// `Byte` is std::byte or const std::byte. Requires: the address `data` and `row_stride_bytes` are
-// multiples of the size of an element.
+// `Byte` is std::byte or const std::byte. Elements may be at any address, unless `row_of` is used.
 template <typename Byte>
 struct BasicRawView {
   Byte* data = nullptr;
@@ -28,7 +27,8 @@ struct BasicRawView {
   int64_t row_bytes() const { return width * pixel_bytes(); }  // without padding
   Byte* row(int64_t y) const { return data + y * row_stride_bytes; }
 
-  // The elements of a row. Requires: T is the type that `dtype` names.
+  // The elements of a row. Requires: T is the type that `dtype` names; the address `data` and
+  // `row_stride_bytes` are multiples of the size of an element.
   template <typename T>
   auto row_of(int64_t y) const {
     using Element = std::conditional_t<std::is_const_v<Byte>, const T, T>;

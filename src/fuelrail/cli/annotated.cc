@@ -17,6 +17,7 @@
 #include "fuelrail/pack/annotations/mask_folder.h"
 #include "fuelrail/pack/annotations/voc.h"
 #include "fuelrail/pack/source/sample_records.h"
+#include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -44,8 +45,11 @@ const AnnotationKind& annotation_kind(const std::string& name) {
     if (name == kind.name) return kind;
     names.emplace_back(kind.name);
   }
-  throw InvalidArgumentError("unknown kind of annotations",
-                             {.found = name, .remedy = suggest(name, names)});
+  throw InvalidArgumentError(
+      "unknown kind of annotations",
+      {.found = name,
+       .remedy = fmt::format("Known: {}. Pack others in Python, as dicts (docs/samples.md)",
+                             fmt::join(names, ", "))});
 }
 
 void refuse_unused(bool is_given, const char* option, const std::string& from) {
@@ -75,12 +79,21 @@ std::unique_ptr<pack::SampleSource> open_annotated(const AnnotatedArguments& arg
   const std::string& from = arguments.from;
   const AnnotationKind& kind = annotation_kind(from);
   const size_t inputs = kind.inputs.size();
+  const auto refuse_names = [&](const char* failure, const char* remedy) {
+    throw InvalidArgumentError(fmt::format("pack: --from {} has {}", from, failure),
+                               {.expected = fmt::format("{}{}", fmt::join(kind.inputs, " "),
+                                                        arguments.dry_run ? "" : " OUT"),
+                                .found = fmt::format("{}", fmt::join(names, " ")),
+                                .remedy = remedy});
+  };
   if (names.size() != inputs + 1 && !(arguments.dry_run && names.size() == inputs)) {
-    throw InvalidArgumentError(
-        fmt::format("pack: --from {} has the wrong number of arguments", from),
-        {.expected =
-             fmt::format("{}{}", fmt::join(kind.inputs, " "), arguments.dry_run ? "" : " OUT"),
-         .found = fmt::format("{}", fmt::join(names, " "))});
+    const bool several = from == "coco" && names.size() > inputs;
+    refuse_names(
+        "the wrong number of arguments",
+        several ? "Join several annotation files into one first (docs/annotations.md)" : "");
+  }
+  if (inputs == 2 && is_file(names[1])) {
+    refuse_names("a file in place of a folder", "Check the order of the arguments");
   }
   refuse_unused(!arguments.set.empty() && from != "voc", "--set", from);
   refuse_unused(!root.empty() && from != "jsonl", "--root", from);

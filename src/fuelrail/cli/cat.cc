@@ -61,7 +61,8 @@ class ContentReader {
   ContentReader(const Container& container, const CatArguments& arguments)
       : container_(container),
         arguments_(arguments),
-        inspector_(container, field_of(container, arguments)) {}
+        field_(field_of(container, arguments)),
+        inspector_(container, field_) {}
 
   Content read(uint64_t i) {
     const RecordInfo info = inspector_.inspect(i);  // also checks the payload
@@ -94,7 +95,7 @@ class ContentReader {
   static std::optional<size_t> field_of(const Container& container, const CatArguments& arguments) {
     if (arguments.field.empty()) return {};
     const size_t field = container.schema().index_of(arguments.field);
-    if (!container.schema().fields[field].has(kListField)) return field;
+    if (arguments.json || !container.schema().fields[field].has(kListField)) return field;
     throw UnsupportedError(
         "the field is a list, whose items cannot be written one by one",
         {.found = arguments.field, .remedy = "Use --json, or read the list in Python"});
@@ -110,7 +111,7 @@ class ContentReader {
     json_ = Json{{"record", i},
                  {"id", sample.id},
                  {"path", path_of(i)},
-                 {"sample", sample_json(container_.schema(), sample)}}
+                 {"sample", sample_json(container_.schema(), sample, field_)}}
                 .text() +
             "\n";
     return json_;
@@ -140,6 +141,7 @@ class ContentReader {
 
   const Container& container_;
   const CatArguments& arguments_;
+  std::optional<size_t> field_;
   RecordInspector inspector_;
   std::string json_;
   std::unique_ptr<Decoder> decoder_ = make_decoder();
@@ -199,15 +201,17 @@ int run(const CatArguments& arguments, Console& console) {
       (records.size() != 1 || arguments.output.ends_with('/') || is_directory(arguments.output));
   if (to_folder) {
     write_to_folder(reader, records, arguments.output, arguments.overwrite);
-  } else if (records.size() != 1) {
+  } else if (!arguments.output.empty()) {
+    write_file(reader, records[0], reader.read(records[0]), arguments.output, arguments.overwrite);
+  } else if (records.size() != 1 && !arguments.json) {
     throw InvalidArgumentError(
         "only one record can be written to standard output",
-        {.found = fmt::to_string(records.size()), .remedy = "Pass a folder with -o"});
-  } else if (arguments.output.empty()) {
-    reader.give(records[0], reader.read(records[0]),
-                [&console](Bytes bytes) { console.write(bytes); });
+        {.found = fmt::to_string(records.size()), .remedy = "Pass a folder with -o, or --json"});
   } else {
-    write_file(reader, records[0], reader.read(records[0]), arguments.output, arguments.overwrite);
+    for (const uint64_t i : records) {
+      throw_if_interrupted();
+      reader.give(i, reader.read(i), [&console](Bytes bytes) { console.write(bytes); });
+    }
   }
   return kOk;
 }
@@ -222,6 +226,7 @@ Examples:
   fuelrail cat train.{1} 7 > 7.jpg
   fuelrail cat train.{1} 7 --png > 7.png
   fuelrail cat drive.{1} 7 --json
+  fuelrail cat drive.{1} : --json --field objects.boxes
   fuelrail cat drive.{1} 7 --field cameras.1.image > 7.jpg
   fuelrail cat train.{1} :20 -o first-images)";
 
@@ -231,14 +236,17 @@ std::vector<Option> options_of(CatArguments& arguments) {
        {{"RECORDS", &arguments.ranges,
          "Record numbers in the form of Python's indices and slices: 7, -1, 5:10", true},
         {"-o,--output", &arguments.output,
-         "File to write; for several records, a folder (default: standard output)"},
+         "File to write; for several records, a folder (default: standard output, which takes "
+         "several records only with --json)"},
         {"--overwrite", &arguments.overwrite, "Replace existing files"},
         {"--raw", &arguments.raw, "Write each record's whole payload, not only the image in it"},
         {"--png", &arguments.png, "Decode each image, and write its pixels as PNG"},
         {"--json", &arguments.json,
-         "Write each sample as JSON: numbers and texts, of images and bytes only their size"},
+         "Write each sample as a line of JSON: numbers and texts, of images and bytes only their "
+         "size"},
         {"--field", &arguments.field,
-         "Field to write (default: the first image, or the first field)"}}});
+         "Field to write (default: the first image, or the first field; with --json all "
+         "fields)"}}});
 }
 
 }  // namespace

@@ -56,6 +56,18 @@ TEST_F(CliAnnotated, annotations_are_packed_as_fields) {
   EXPECT_TRUE(container->schema().has("mask"));
 }
 
+TEST_F(CliAnnotated, ls_counts_objects_and_names_images) {
+  std::vector<std::string> command = coco();
+  command.push_back(directory_ / "x.rec");
+  ASSERT_EQ(call(command).code, 0);
+  const std::string text = call({"ls", directory_ / "x.rec"}).out;
+  EXPECT_THAT(text, HasSubstr("       id objects format height x width      bytes  name\n"));
+  EXPECT_THAT(text, HasSubstr("        7       1 png"));
+  EXPECT_THAT(text, HasSubstr("  a.png\n"));
+  EXPECT_THAT(call({"ls", directory_ / "x.rec", "--json"}).out,
+              HasSubstr("\"id\":7,\"objects\":1,\"name\":\"a.png\""));
+}
+
 TEST_F(CliAnnotated, unpaired_masks_are_listed) {
   testing::write_png(directory_ / "masks/a.png", {4, 6});
   testing::write_png(directory_ / "masks/b.png", {4, 6});
@@ -66,7 +78,14 @@ TEST_F(CliAnnotated, unpaired_masks_are_listed) {
 }
 
 TEST_F(CliAnnotated, wrong_arguments_are_refused) {
-  EXPECT_THAT(call({"pack", "--from", "cocoa", "a", "b"}).err, HasSubstr("Did you mean 'coco'?"));
+  EXPECT_THAT(call({"pack", "--from", "yolo", "a", "b"}).err,
+              HasSubstr("Known: coco, voc, masks, jsonl. Pack others in Python"));
+  EXPECT_THAT(
+      call({"pack", "--from", "coco", directory_ / "photos", directory_ / "coco.json", "x.rec"})
+          .err,
+      HasSubstr("has a file in place of a folder"));
+  EXPECT_THAT(call({"pack", directory_ / "coco.json", directory_ / "x.rec"}).err,
+              HasSubstr("fuelrail pack --from coco"));
   EXPECT_THAT(call(coco()).err, HasSubstr("expected ANNOTATIONS.json IMAGES OUT"));
   std::vector<std::string> command = coco();
   command.insert(command.end(), {"x.rec", "--set", "train"});

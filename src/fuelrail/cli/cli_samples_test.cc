@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -67,6 +68,20 @@ class CliSamples : public ::testing::Test {
     write(payloads);
   }
 
+  // Writes the sidecar again, with class names for the labels of the boxes.
+  void name_classes(const std::vector<std::string>& names) {
+    const auto file = recordio::open_recordio(path);
+    SidecarWriter writer;
+    for (uint64_t i = 0; i < file->size(); ++i) {
+      writer.add_record(file->sidecar().record(i), *file->payload_crc(i));
+    }
+    writer.set_payloads(file->sidecar().payloads());
+    writer.set_field_classes({{"cameras.0.labels", names}});
+    const auto sink = file_system_for(path).create(path + ".frx");
+    writer.write_to(file->sidecar().identity(), *sink);
+    sink->commit();
+  }
+
   TemporaryDirectory directory;
   std::string path = directory / "drive.rec";
 };
@@ -100,16 +115,7 @@ TEST_F(CliSamples, info_shows_the_fields_as_a_table) {
 }
 
 TEST_F(CliSamples, info_shows_the_class_names_of_each_field) {
-  const auto file = recordio::open_recordio(path);
-  SidecarWriter writer;
-  for (uint64_t i = 0; i < file->size(); ++i) {
-    writer.add_record(file->sidecar().record(i), *file->payload_crc(i));
-  }
-  writer.set_payloads(file->sidecar().payloads());
-  writer.set_field_classes({{"cameras.0.labels", {"car", "bus"}}});
-  const auto sink = file_system_for(path).create(path + ".frx");
-  writer.write_to(file->sidecar().identity(), *sink);
-  sink->commit();
+  name_classes({"car", "bus"});
   const std::string out = call({"info", path}).out;
   EXPECT_THAT(out, HasSubstr("classes      cameras.0.labels: 2: car, bus\n"));
   EXPECT_THAT(out, HasSubstr("2 class names\n"));
@@ -135,6 +141,12 @@ TEST_F(CliSamples, cat_json_nests_a_sample) {
   EXPECT_EQ(sample["label"], 0);
   EXPECT_EQ(json::parse(call({"cat", path, "0", "--json"}).out)["sample"]["cameras"][0]["boxes"],
             json::array());
+
+  EXPECT_EQ(call({"cat", path, "2", "--json", "--field", "cameras.0.labels"}).out,
+            "{\"record\":2,\"id\":2,\"path\":\"" + path +
+                "\",\"sample\":{\"cameras\":[{\"labels\":[0,1]}]}}\n");
+  const std::string lines = call({"cat", path, ":2", "--json", "--field", "captions"}).out;
+  EXPECT_EQ(std::ranges::count(lines, '\n'), 2);
 
   const std::string folder = directory / "out";
   EXPECT_EQ(call({"cat", path, ":2", "--json", "-o", folder}).code, 0);
@@ -174,6 +186,19 @@ TEST_F(CliSamples, verify_decodes_every_image_and_names_the_field) {
                 AllOf(HasSubstr("record 1, field 'cameras.0.mask', offset "),
                       HasSubstr(": the image has colours or alpha")));
   }
+}
+
+TEST_F(CliSamples, verify_refuses_a_label_that_has_no_class_name) {
+  name_classes({"car", "bus"});
+  EXPECT_EQ(call({"verify", "--decode", path}).code, 0);
+  name_classes({"car"});
+  const Said said = call({"verify", "--decode", path});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.out + said.err,
+              AllOf(HasSubstr("record 2, "),
+                    HasSubstr("field 'cameras.0.labels' has a label that is not one of its "
+                              "classes: expected 0 to 0, because the number of class names is 1, "
+                              "found 1 in row 1")));
 }
 
 // A mask, and then the clip that it belongs to. Sample i has i frames.
@@ -225,6 +250,21 @@ TEST_F(CliSamples, packing_refuses_to_lose_fields) {
     EXPECT_NE(said.code, 0);
     EXPECT_THAT(said.err, HasSubstr("drive.rec"));
   }
+}
+
+TEST(CliSampleFiles, tensors_of_millions_of_numbers_are_shown_by_their_size) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "long.rec";
+  const Schema schema{{{.name = "x", .kind = FieldKind::kTensor, .shape = {-1}}}};
+  const std::vector<std::byte> numbers((size_t{1} << 22) + 1);
+  std::vector<FieldValue> values(1);
+  values[0].bytes = numbers;
+  values[0].shape = {static_cast<int64_t>(numbers.size())};
+  std::vector<std::byte> payload;
+  SampleEncoder(schema).append(0, values, payload);
+  write_records(path, {std::string(as_text(payload))});
+  EXPECT_THAT(call({"cat", path, "0", "--json"}).out,
+              HasSubstr("{\"x\":{\"dtype\":\"uint8\",\"shape\":[4194305],\"bytes\":4194305}}"));
 }
 
 TEST(CliSampleFiles, without_images_are_not_opaque) {

@@ -1,6 +1,7 @@
 // fuelrail ls: lists the records of a dataset, one per line.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -29,14 +30,15 @@ std::string labels_text(const std::vector<double>& labels) {
 }
 
 // `last`: the last column: the class name and the record's name, or for a folder the image's path,
-// which contains both.
+// which contains both. Annotated images have objects in place of a label.
 std::string text_line(uint64_t i, const RecordInfo& info, const std::string& last) {
+  const std::string objects =
+      info.objects ? fmt::to_string(*info.objects) : labels_text(info.labels);
   const std::string size =
       info.image ? fmt::format("{} x {}", info.image->stored.height, info.image->stored.width)
                  : "-";
-  return fmt::format("{:>9} {:>9} {:>7} {:<6} {:>13} {:>10}  {}", i, info.id,
-                     labels_text(info.labels), info.image ? info.image->format->name : "-", size,
-                     info.content_bytes, last);
+  return fmt::format("{:>9} {:>9} {:>7} {:<6} {:>13} {:>10}  {}", i, info.id, objects,
+                     info.image ? info.image->format->name : "-", size, info.content_bytes, last);
 }
 
 // Labels that are whole numbers become integers, because readers of JSON distinguish integers from
@@ -54,15 +56,17 @@ Json labels_json(const std::vector<double>& labels) {
 }
 
 Json json_line(uint64_t i, const RecordInfo& info, const Place& place) {
-  std::vector<Json::Member> line{
-      {"record", i},
-      {"id", info.id},
-      {"labels", labels_json(info.labels)},
-      {"class", info.class_name.empty() ? Json() : Json(info.class_name)},
-      {"name", info.name.empty() ? Json() : Json(info.name)},
-      {"bytes", info.content_bytes},
-      {"path", place.path},
-      {"offset", place.offset}};
+  std::vector<Json::Member> line{{"record", i}, {"id", info.id}};
+  if (info.objects) {
+    line.emplace_back("objects", *info.objects);
+  } else {
+    line.emplace_back("labels", labels_json(info.labels));
+    line.emplace_back("class", info.class_name.empty() ? Json() : Json(info.class_name));
+  }
+  line.insert(line.end(), {{"name", info.name.empty() ? Json() : Json(info.name)},
+                           {"bytes", info.content_bytes},
+                           {"path", place.path},
+                           {"offset", place.offset}});
   if (info.image) {
     line.insert(line.end(), {{"format", std::string(info.image->format->name)},
                              {"height", info.image->stored.height},
@@ -79,17 +83,23 @@ class Listing {
       : container_(container),
         inspector_(container),
         is_folder_(std::string_view(container.format()) == "folder"),
-        has_names_(container.schema().has("name")),
+        has_labels_(container.schema().has("label")),
+        has_names_(!name_field(container.schema()).empty()),
         json_(json),
         console_(console) {}
 
   // Returns: whether every record could be read.
   bool print(const std::vector<RecordRange>& ranges) {
     if (!json_) {
+      const bool groups =
+          std::ranges::any_of(container_.schema().fields,
+                              [](const FieldSpec& field) { return field.rows.has_value(); });
+      const char* names = has_labels_ ? "class / name" : "name";
       console_.print_line(fmt::format("{:>9} {:>9} {:>7} {:<6} {:>13} {:>10}  {}", "record", "id",
-                                      "label", "format", "height x width", "bytes",
+                                      groups && !has_labels_ ? "objects" : "label", "format",
+                                      "height x width", "bytes",
                                       is_folder_   ? "path"
-                                      : has_names_ ? "class / name"
+                                      : has_names_ ? names
                                                    : "class"));
     }
     for (const RecordRange& range : ranges) {
@@ -110,9 +120,10 @@ class Listing {
       if (json_) {
         print_element(json_line(i, info, place).text());
       } else {
-        const std::string last =
-            has_names_ ? (info.class_name.empty() ? "-" : info.class_name) + " / " + info.name
-                       : info.class_name;
+        const std::string class_name = info.class_name.empty() ? "-" : info.class_name;
+        const std::string last = !has_names_    ? info.class_name
+                                 : !has_labels_ ? info.name
+                                                : class_name + " / " + info.name;
         console_.print_line(text_line(i, info, is_folder_ ? place.path : last));
       }
     } catch (Error& error) {
@@ -133,6 +144,7 @@ class Listing {
   const Container& container_;
   RecordInspector inspector_;
   bool is_folder_;
+  bool has_labels_;
   bool has_names_;
   bool json_;
   Console& console_;

@@ -59,10 +59,8 @@ std::vector<const RecordFile*> record_files_of(const Container& container) {
   return files;
 }
 
-bool is_image(const FieldSpec& field) { return field.kind == FieldKind::kImage; }
-
 bool has_images(const Container& container) {
-  return std::ranges::any_of(container.schema().fields, is_image);
+  return std::ranges::count(container.schema().fields, FieldKind::kImage, &FieldSpec::kind) > 0;
 }
 
 bool has_samples(const Container& container) {
@@ -76,8 +74,9 @@ bool is_opaque(const Container& container) {
 }
 
 size_t content_field(const Schema& schema) {
-  const auto image = std::ranges::find_if(
-      schema.fields, [](const FieldSpec& field) { return is_image(field) && !field.of; });
+  const auto image = std::ranges::find_if(schema.fields, [](const FieldSpec& field) {
+    return field.kind == FieldKind::kImage && !field.of;
+  });
   return image == schema.fields.end() ? 0 : static_cast<size_t>(image - schema.fields.begin());
 }
 

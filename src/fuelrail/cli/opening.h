@@ -35,7 +35,6 @@ std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments,
 // parts that are record files. Lifetime: the container outlives the result.
 std::vector<const RecordFile*> record_files_of(const Container& container);
 
-bool is_image(const FieldSpec& field);
 bool has_images(const Container& container);
 // Whether the records are not parsed: they are neither images nor sample records.
 bool is_opaque(const Container& container);

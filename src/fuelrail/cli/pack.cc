@@ -32,6 +32,9 @@ Examples:
   fuelrail pack val val.{1} --classes train.{1}        uses the class numbers of train.{1}
   fuelrail pack photos train.{2}                       the same records in another format
   fuelrail pack --from coco instances.json photos train.{1}   boxes, masks, key points, captions
+  fuelrail pack --from voc VOC2012 train.{1} --set train      boxes, masks
+  fuelrail pack --from masks images masks train.{1}           a mask for each image
+  fuelrail pack --from jsonl table.jsonl train.{1}            a table: an object on each line
   fuelrail pack photos x.{1} --split train=.9,val=.1   x_train.{1} and x_val.{1}, at random
   fuelrail pack photos small.{1} --resize 256          shorter side 256; smaller images are unchanged
   fuelrail pack photos x.{1} --nsplit 8 --part 3       x.part003.{1}; one part per machine
@@ -134,8 +137,8 @@ std::vector<Option> options_of(PackArguments& arguments) {
   return joined(
       {{{"SRC... OUT", &arguments.names,
          "SRC: folder (one sub-folder per class) or list (.lst, .csv, .tsv); for a {stills} file, "
-         "also several, each for a split: train=SRC validation=SRC test=SRC. OUT: file to write; "
-         "its name ends in {written}",
+         "also several, each for a split: train=SRC validation=SRC test=SRC; for annotated images, "
+         "what --from names. OUT: file to write; its name ends in {written}",
          true},
         {"--split", &arguments.split,
          "Split the images at random into one file per part, by fractions: train=.9,val=.1"}},

@@ -87,7 +87,7 @@ uint32_t RecordChecker::check_images(const Container& container) {
   uint32_t tolerated = 0;
   for (size_t f = 0; f < schema.fields.size(); ++f) {
     const FieldSpec& field = schema.fields[f];
-    if (!is_image(field)) continue;
+    if (field.kind != FieldKind::kImage) continue;
     const auto check_item = [&](const EncodedImage& encoded, size_t item) {
       try {
         tolerated += check_image(field, encoded);

@@ -51,6 +51,10 @@ const ImageFormat* codec_format(const EncodedImage& image) {
 
 }  // namespace
 
+std::string_view name_field(const Schema& schema) {
+  return schema.has("name") ? "name" : schema.has("file_name") ? "file_name" : "";
+}
+
 void read_record(const Container& container, uint64_t i, std::vector<std::byte>& framed,
                  Sample& out) {
   std::string failure;
@@ -84,6 +88,7 @@ RecordInfo RecordInspector::inspect(uint64_t i) {
   info.labels = labels();
   info.class_name = class_of(info.labels);
   info.name = name();
+  info.objects = objects();
   const FieldValue& value = sample_.fields[field_];
   const EncodedImage& whole = value;
   const EncodedImage content = value.items.empty() ? whole : EncodedImage(value.items.front());
@@ -123,10 +128,22 @@ std::vector<double> RecordInspector::labels() const {
 
 std::string RecordInspector::name() const {
   const Schema& schema = container_.schema();
-  if (!schema.has("name")) return "";
-  const size_t field = schema.index_of("name");
+  const std::string_view known = name_field(schema);
+  if (known.empty()) return "";
+  const size_t field = schema.index_of(known);
   if (schema.fields[field].kind == FieldKind::kTensor) return "";
   return std::string(as_text(sample_.fields[field].bytes));
+}
+
+std::optional<uint64_t> RecordInspector::objects() const {
+  const std::vector<FieldSpec>& fields = container_.schema().fields;
+  if (container_.schema().has("label")) return {};
+  std::optional<uint64_t> objects;
+  for (size_t k = 0; k < fields.size(); ++k) {
+    if (fields[k].rows != k) continue;  // not the first of its group
+    objects = objects.value_or(0) + static_cast<uint64_t>(sample_.fields[k].shape.front());
+  }
+  return objects;
 }
 
 std::string RecordInspector::class_of(const std::vector<double>& labels) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
@@ -18,7 +19,8 @@ struct RecordInfo {
   uint64_t id = 0;
   std::vector<double> labels;
   std::string class_name;               // empty when unknown
-  std::string name{};                   // empty if the record has none
+  std::string name{};                   // of the image's file; empty if the record has none
+  std::optional<uint64_t> objects{};    // rows in all groups; only without a field `label`
   std::optional<ImageInfo> image;       // empty if the record has no readable image
   const ImageFormat* format = nullptr;  // of the image, even if it cannot be decoded; null: unknown
   uint64_t content_bytes = 0;           // size of `content`, even if `is_long`
@@ -35,6 +37,9 @@ struct RecordInfo {
 // Interrupted.
 void read_record(const Container& container, uint64_t i, std::vector<std::byte>& framed,
                  Sample& out);
+
+// The field with the name of the image's file: `name` or `file_name`; empty if there is none.
+std::string_view name_field(const Schema& schema);
 
 // Reads records one after the other into the same memory.
 class RecordInspector {
@@ -57,6 +62,7 @@ class RecordInspector {
   RecordInfo inspect_long(uint64_t i);
   std::vector<double> labels() const;
   std::string name() const;
+  std::optional<uint64_t> objects() const;
   std::string class_of(const std::vector<double>& labels) const;
 
   const Container& container_;

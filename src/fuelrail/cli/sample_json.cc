@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cctype>
 #include <span>
 #include <string_view>
@@ -52,7 +51,7 @@ Json element_json(const std::byte* at, DType dtype) {
     case DType::kFloat16:
       return float_json(from_half(load_le<uint16_t>(at)));
     case DType::kBfloat16:
-      return float_json(std::bit_cast<float>(uint32_t{load_le<uint16_t>(at)} << 16));
+      return float_json(from_bfloat16(load_le<uint16_t>(at)));
     case DType::kFloat32:
       return float_json(load_le<float>(at));
     case DType::kFloat64:
@@ -60,6 +59,8 @@ Json element_json(const std::byte* at, DType dtype) {
   }
   return nullptr;
 }
+
+constexpr size_t kMostElements = size_t{1} << 22;  // of a tensor, in JSON
 
 // Nested arrays. `shape`: the extents that are left.
 Json tensor_json(Bytes elements, DType dtype, std::span<const int64_t> shape) {
@@ -99,7 +100,11 @@ Json value_json(const FieldSpec& field, const FieldValue& value) {
     return items;
   }
   if (field.kind != FieldKind::kTensor) return item_json(field, value);
-  return tensor_json(value.bytes, field.dtype, value.shape.empty() ? field.shape : value.shape);
+  const std::vector<int64_t>& shape = value.shape.empty() ? field.shape : value.shape;
+  if (value.bytes.size() / size_in_bytes(field.dtype) > kMostElements) {
+    return {{"dtype", name_of(field.dtype)}, {"shape", shape}, {"bytes", value.bytes.size()}};
+  }
+  return tensor_json(value.bytes, field.dtype, shape);
 }
 
 // A value and the part of its path that is left.
@@ -108,19 +113,21 @@ struct PathValue {
   Json value;
 };
 
-Json tree_json(const std::vector<PathValue>& values) {
+Json tree_json(std::vector<PathValue> values) {
   std::vector<std::pair<std::string, std::vector<PathValue>>> groups;
-  for (const PathValue& value : values) {
+  for (PathValue& value : values) {
     const size_t end = std::min(value.path.find('.'), value.path.size());
     const std::string part(value.path.substr(0, end));
     auto group = std::ranges::find(groups, part, &decltype(groups)::value_type::first);
     if (group == groups.end()) group = groups.insert(group, {part, {}});
-    group->second.push_back({value.path.substr(std::min(end + 1, value.path.size())), value.value});
+    group->second.push_back(
+        {value.path.substr(std::min(end + 1, value.path.size())), std::move(value.value)});
   }
   std::vector<Json::Member> members;
-  for (const auto& [part, inside] : groups) {
+  for (auto& [part, inside] : groups) {
+    const bool is_field = inside.front().path.empty();
     members.emplace_back(part,
-                         inside.front().path.empty() ? inside.front().value : tree_json(inside));
+                         is_field ? std::move(inside.front().value) : tree_json(std::move(inside)));
   }
   const bool is_list = std::isdigit(static_cast<unsigned char>(groups.front().first[0])) != 0;
   if (!is_list) return members;
@@ -150,13 +157,14 @@ std::string other_properties(const Container& container, const FieldSpec& field)
 
 }  // namespace
 
-Json sample_json(const Schema& schema, const Sample& sample) {
+Json sample_json(const Schema& schema, const Sample& sample, std::optional<size_t> field) {
   std::vector<PathValue> values;
   for (size_t number = 0; number < schema.fields.size(); ++number) {
+    if (field && *field != number) continue;
     values.push_back(
         {schema.fields[number].name, value_json(schema.fields[number], sample.fields[number])});
   }
-  return tree_json(values);
+  return tree_json(std::move(values));
 }
 
 Json field_json(const Container& container, const FieldSpec& field) {

@@ -1,6 +1,7 @@
 // Samples and schemas as JSON and as tables, for `cat` and `info`.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,10 @@
 namespace fuelrail::cli {
 
 // A sample as nested objects and arrays, as the names of its fields say: numbers as arrays, texts
-// as they are, images as {format, height, width, bytes}, bytes as {bytes: their number}. Numbers
-// that are not finite are null.
-Json sample_json(const Schema& schema, const Sample& sample);
+// as they are, images as {format, height, width, bytes}, bytes as {bytes: their number}, tensors of
+// more than 4,194,304 numbers as {dtype, shape, bytes}. Numbers that are not finite are null.
+// `field`: the only field of the result. Default: all.
+Json sample_json(const Schema& schema, const Sample& sample, std::optional<size_t> field = {});
 
 // A field: {name, kind, dtype, shape, role, of, rows, properties, classes}.
 Json field_json(const Container& container, const FieldSpec& field);

@@ -80,10 +80,14 @@ std::string progress_line(std::string_view verb, std::string_view things, uint64
   const bool bytes = things == "bytes";
   const double rate = static_cast<double>(done) / std::max(seconds, 1e-3);
   const auto amount = [&](uint64_t n) { return bytes ? human_bytes(n) : grouped(n); };
-  std::string text = fmt::format("{} {} of {}{}{} ({:.0f} %), {}/s", verb, amount(done),
-                                 amount(total), bytes ? "" : " ", bytes ? "" : things,
-                                 100 * static_cast<double>(done) / static_cast<double>(total),
-                                 amount(static_cast<uint64_t>(rate)));
+  std::string text = fmt::format("{} {}", verb, amount(done));
+  if (total > 0) text += " of " + amount(total);
+  if (!bytes) text += fmt::format(" {}", things);
+  if (total > 0) {
+    text +=
+        fmt::format(" ({:.0f} %)", 100 * static_cast<double>(done) / static_cast<double>(total));
+  }
+  text += fmt::format(", {}/s", amount(static_cast<uint64_t>(rate)));
   if (done > 0 && done < total) {
     text += fmt::format(", {} left", clock_time(static_cast<double>(total - done) / rate));
   }

@@ -17,7 +17,8 @@ std::string clock_time(double seconds);   // "0:07", "12:34", "1:02:03"
 std::string counted(uint64_t number, std::string_view thing);  // "1 record", "1,234 records"
 
 // "packed 1,234 of 2,000 images (62 %), 310/s, 0:02 left". If `things` is "bytes", amounts are
-// shown as "1.4 MB". `seconds`: the time since the start. Requires: total > 0.
+// shown as "1.4 MB". `total`: 0 if it is unknown: "packed 1,234 images, 310/s". `seconds`: the time
+// since the start.
 std::string progress_line(std::string_view verb, std::string_view things, uint64_t done,
                           uint64_t total, double seconds);
 

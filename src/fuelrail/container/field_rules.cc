@@ -211,13 +211,11 @@ bool refers_to_image(Role role) {
   return role != Role::kNone && role != Role::kLabel && role != Role::kImage;
 }
 
-bool is_leader(const FieldSpec& field) { return field.role == Role::kImage && !field.of; }
-
 std::string listed_leaders(const Schema& schema) {
   std::string names;
   size_t more = 0;
   for (const FieldSpec& field : schema.fields) {
-    if (!is_leader(field)) continue;
+    if (!field.leads()) continue;
     if (names.size() > 200) {
       ++more;
     } else {
@@ -242,7 +240,7 @@ void check_image_of(const Schema& schema, const FieldSpec& field) {
         {.remedy = "Omit `of`, or give the field a role such as boxes or points"});
   }
   const bool exists = *field.of < schema.fields.size();
-  if (exists && is_leader(schema.fields[*field.of])) return;
+  if (exists && schema.fields[*field.of].leads()) return;
   throw InvalidArgumentError(
       fmt::format("field '{}' refers to a field that is not an image of its own", field.name),
       {.found = exists ? fmt::format("'{}'", schema.fields[*field.of].name)

@@ -56,13 +56,16 @@ class PayloadTally {
   uint64_t lead_ = 0;
 };
 
-// Parses the payloads of one file into samples. Immutable.
+// Parses the payloads of one file into samples. Immutable, except for `limit_labels`.
 class PayloadParser {
  public:
   // The schema is image_schema(*kind.labels), that of the sample records, or {data: bytes}.
   explicit PayloadParser(const PayloadKind& kind);
 
   const Schema& schema() const { return samples_ ? samples_->schema() : schema_; }
+
+  // As SampleParser::limit_labels. Requires: the payloads are sample records.
+  void limit_labels(size_t field, uint64_t classes) { samples_->limit_labels(field, classes); }
 
   // Parses a payload. The sample's id is the record's id, or `index` if the payload is raw bytes.
   // Lifetime: `out` has views of `payload` and of its own memory. Errors: CorruptError for a

@@ -5,6 +5,18 @@
 
 namespace fuelrail {
 
+RecordFile::RecordFile(std::shared_ptr<const Source> source, StoredSidecar sidecar)
+    : source_(std::move(source)),
+      stored_(std::move(sidecar)),
+      parser_(stored_.sidecar->payloads()) {
+  if (!stored_.sidecar->payloads().samples) return;
+  const std::vector<FieldSpec>& fields = parser_.schema().fields;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].role != Role::kLabel) continue;
+    parser_.limit_labels(i, RecordFile::classes_of(fields[i].name).size());
+  }
+}
+
 void RecordFile::read_pieces(uint64_t i, MutableBytes,
                              const std::function<void(Bytes piece)>&) const {
   throw StateError(

@@ -25,7 +25,8 @@ inline constexpr const char* kRecover =
 
 class RecordFile : public Container {
  public:
-  // Schema and samples are those that payload.h defines for the kind of payloads in the sidecar. A
+  // Schema and samples are those that payload.h defines for the kind of payloads in the sidecar. In
+  // sample records, a label is an index in its field's class names, if the sidecar has any. A
   // format with different samples overrides both methods.
   const Schema& schema() const override { return parser_.schema(); }
   void parse(uint64_t i, Bytes framed, Sample& out) const override;
@@ -77,10 +78,7 @@ class RecordFile : public Container {
   virtual std::optional<uint64_t> packed_files() const { return std::nullopt; }
 
  protected:
-  RecordFile(std::shared_ptr<const Source> source, StoredSidecar sidecar)
-      : source_(std::move(source)),
-        stored_(std::move(sidecar)),
-        parser_(stored_.sidecar->payloads()) {}
+  RecordFile(std::shared_ptr<const Source> source, StoredSidecar sidecar);
 
   // The ends of the file that have changed since the sidecar was built.
   const ChangedEnds& changed() const { return stored_.changed; }

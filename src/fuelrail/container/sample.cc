@@ -50,9 +50,13 @@ std::string describe(const FieldSpec& field) {
   return says_more ? fmt::format("{}: {}", name_of(field.role), text) : text;
 }
 
+std::string item_name(const FieldSpec& field, size_t item) {
+  return field.has(kListField) ? fmt::format("{}[{}]", field.name, item) : field.name;
+}
+
 std::string image_name(const Schema& schema, size_t field, size_t item) {
   const FieldSpec& image = schema.fields[field];
-  if (image.has(kListField)) return fmt::format("{}[{}]", image.name, item);
+  if (image.has(kListField)) return item_name(image, item);
   const auto is_other = [&image](const FieldSpec& other) {
     return other.kind == FieldKind::kImage && &other != &image;
   };

@@ -49,7 +49,7 @@ enum FieldFlag : uint8_t {
   kRelative = 2,      // boxes and points are fractions of the image's width and height
   kPixelCenters = 4,  // (0, 0) is the middle of the first pixel
   kNoColors = 8,      // colour transforms leave a partner image unchanged
-  kNoVectors = 16,    // a map's values are no vectors, so rotations need not turn them
+  kNoVectors = 16,    // a map's values are no vectors, which would turn with the image
   kRgbMask = 32,      // a mask's number is red + 256 green + 65536 blue
 };
 inline constexpr uint8_t kAllFieldFlags = 63;
@@ -71,6 +71,10 @@ struct FieldSpec {
   bool has(FieldFlag flag) const { return (flags & flag) != 0; }
   // Whether images of the field are decoded to their numbers instead of colours.
   bool has_values() const { return role == Role::kMask || role == Role::kMap; }
+  bool has_colors() const { return kind == FieldKind::kImage && !has_values(); }
+  // Whether the field is an image of its own, to which others may refer and which draws the random
+  // numbers of its transforms.
+  bool leads() const { return has_colors() && !of; }
   friend bool operator==(const FieldSpec&, const FieldSpec&) = default;
 };
 
@@ -92,8 +96,11 @@ struct Schema {
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
-// The name of an image for errors (ErrorDetail::field), "frames[3]" for an item of a list; empty if
-// samples have only this image. Requires: the field is an image.
+// A value's name for errors: "frames[3]" for an item of a list, else the field's name.
+std::string item_name(const FieldSpec& field, size_t item);
+
+// The name of an image for ErrorDetail::field: as `item_name`, but empty if samples have only this
+// image. Requires: the field is an image.
 std::string image_name(const Schema& schema, size_t field, size_t item = 0);
 
 // The value of one field: an encoded image. A tensor, text or raw bytes use only `bytes` and

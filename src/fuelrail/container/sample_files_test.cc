@@ -22,6 +22,7 @@ namespace fuelrail {
 namespace {
 
 using recordio::framed_file;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -118,6 +119,24 @@ TEST(SampleFiles, give_their_class_names_to_other_files) {
                 open_container(files.rec, {.classes = {"car", "dog"}});
               }),
               HasSubstr("expected 'dog' as class 1, found 'bus' as class 1"));
+}
+
+TEST(SampleFiles, with_class_names_refuse_other_labels) {
+  const SampleFiles files(made_payloads(3));
+  for (const std::string& path : files.both()) {
+    name_classes(path, {"day", "night"}, {{"cameras.0.labels", {"car"}}});
+    const auto container = open_container(path);
+    std::vector<std::byte> framed;
+    Sample sample;
+    read_sample(*container, 1, framed, sample);
+    EXPECT_THAT(
+        refusal_of<CorruptError>([&] { read_sample(*container, 2, framed, sample); }),
+        AllOf(HasSubstr(path + ": record 2, "),
+              HasSubstr("field 'cameras.0.labels' has a label that is not one of its classes: "
+                        "expected 0 to 0, because the number of class names is 1, found 1 in row "
+                        "1")));
+    expect_samples(*open_container(path, {.ignore_sidecar = true}), 3);
+  }
 }
 
 TEST(SampleFiles, with_checksums_notice_every_changed_byte) {

@@ -330,9 +330,13 @@ Schema schema_of(Bytes descriptors) {
 // --- Reading ---
 
 SampleParser::SampleParser(Schema schema)
-    : schema_(std::move(schema)), descriptors_(descriptors_of(schema_)) {
+    : schema_(std::move(schema)),
+      descriptors_(descriptors_of(schema_)),
+      classes_(schema_.fields.size()) {
   for (const FieldSpec& field : schema_.fields) fixed_bytes_.push_back(fixed_bytes_of(field));
 }
+
+void SampleParser::limit_labels(size_t field, uint64_t classes) { classes_[field] = classes; }
 
 void SampleParser::throw_other_fields(Bytes payload) const {
   const Schema found = schema_of(*descriptors_in(payload));
@@ -381,6 +385,7 @@ void SampleParser::parse(Bytes payload, Sample& out) const {
       }
     }
     check_value<CorruptError>(field, value.bytes);
+    if (classes_[number] > 0) check_labels<CorruptError>(field, value.bytes, classes_[number]);
     if (field.rows) {
       check_row_count<CorruptError>(field, value, schema_.fields[*field.rows],
                                     out.fields[*field.rows]);
@@ -399,18 +404,6 @@ SampleEncoder::SampleEncoder(Schema schema)
 void SampleEncoder::limit_labels(size_t field, uint64_t classes) { classes_[field] = classes; }
 
 namespace {
-
-void check_labels(const FieldSpec& field, Bytes bytes, uint64_t classes) {
-  for (size_t at = 0; at < bytes.size(); at += sizeof(int64_t)) {
-    const auto label = load_le<int64_t>(&bytes[at]);
-    if (label >= 0 && static_cast<uint64_t>(label) < classes) continue;
-    throw InvalidArgumentError(
-        fmt::format("field '{}' has a label that is not one of its classes", field.name),
-        {.expected = fmt::format("0 to {}", classes - 1),
-         .found = fmt::format("{} in row {}", label, at / sizeof(int64_t)),
-         .remedy = "Add the class to the class names, or leave out the object"});
-  }
-}
 
 // The number of words in the table for a value.
 uint64_t table_words_of(const FieldSpec& field, const FieldValue& value) {
@@ -467,7 +460,9 @@ void SampleEncoder::check(size_t number, std::span<const FieldValue> values) con
     }
   }
   check_value<InvalidArgumentError>(field, value.bytes);
-  if (classes_[number] > 0) check_labels(field, value.bytes, classes_[number]);
+  if (classes_[number] > 0) {
+    check_labels<InvalidArgumentError>(field, value.bytes, classes_[number]);
+  }
   if (field.rows) {
     check_row_count<InvalidArgumentError>(field, value, schema_.fields[*field.rows],
                                           values[*field.rows]);

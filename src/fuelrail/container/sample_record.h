@@ -38,19 +38,25 @@ std::vector<std::byte> descriptors_of(const Schema& schema);
 // its rules; UnsupportedError, with the field, for an unknown kind, dtype, role or flag.
 Schema schema_of(Bytes descriptors);
 
-// Parses the sample records of one file. Immutable. Threads: any number at once.
+// Parses the sample records of one file. Immutable, except for `limit_labels`. Threads: any number
+// at once.
 class SampleParser {
  public:
   // The records' fields are those of `schema`. Errors: those of descriptors_of.
   explicit SampleParser(Schema schema);
 
+  // From now on, the labels of `field` must be below `classes`. Requires: the field has the role
+  // label. Default: any number.
+  void limit_labels(size_t field, uint64_t classes);
+
   const Schema& schema() const { return schema_; }
 
   // Parses a payload. Every value is a view of `payload` and fits its field: text is UTF-8, a bool
-  // is 0 or 1, boxes are finite and not inverted, images are not empty, and fields with the same
-  // `rows` have equal first extents. Allocates nothing if `out` was used for such records before.
-  // Errors: CorruptError, with the field; CorruptError with the difference for a record with other
-  // fields; UnsupportedError for a record with other fields that are unknown.
+  // is 0 or 1, boxes are finite and not inverted, images are not empty, labels are below the number
+  // of classes, and fields with the same `rows` have equal first extents. Allocates nothing if
+  // `out` was used for such records before. Errors: CorruptError, with the field; CorruptError with
+  // the difference for a record with other fields; UnsupportedError for a record with other fields
+  // that are unknown.
   void parse(Bytes payload, Sample& out) const;
 
  private:
@@ -59,6 +65,7 @@ class SampleParser {
   Schema schema_;
   std::vector<std::byte> descriptors_;
   std::vector<int64_t> fixed_bytes_;  // of each field; -1 if records differ
+  std::vector<uint64_t> classes_;     // of each field; 0 = any label
 };
 
 // Writes sample records. Immutable, except for `limit_labels`.

@@ -182,7 +182,11 @@ TEST(SampleRecord, each_check_says_what_is_wrong) {
            ChangedBytes{65, le_bytes(uint8_t{200}), "the descriptors of the fields are truncated"},
            ChangedBytes{68, bytes_of_text("maske"),
                         "other fields than the file's other records: expected label: tensor int64 "
-                        "[]; no field 'maske', found no field 'label'; maske: tensor int64 []"},
+                        "[], class numbers; no field 'maske', found no field 'label'; maske: "
+                        "tensor int64 [], class numbers"},
+           ChangedBytes{58, le_bytes(uint8_t{0}),
+                        "expected label: tensor int64 [], class numbers, found label: tensor int64 "
+                        "[]"},
            ChangedBytes{80, le_bytes(uint64_t{5}), ""},
            ChangedBytes{80, le_bytes(uint64_t{3}),
                         "the padding after the value of field 'image' is not zero"},
@@ -331,7 +335,7 @@ TEST(SampleEncoder, names_the_field_and_the_row_of_a_wrong_value) {
       encoder_refusal([](MadeSample& s, Values&) { s.labels[1] = 2; }),
       HasSubstr(
           "field 'cameras.0.labels' has a label that is not one of its classes: expected 0 to 1, "
-          "found 2 in row 1"));
+          "because the number of class names is 2, found 2 in row 1"));
   EXPECT_THAT(encoder_refusal([](MadeSample& s, Values&) { s.labels[0] = -1; }),
               HasSubstr("found -1 in row 0"));
   EXPECT_THAT(

@@ -109,6 +109,20 @@ uint64_t bytes_of_shape(const FieldSpec& field, const std::vector<int64_t>& shap
 }
 
 template <typename BadValueError>
+void check_labels(const FieldSpec& field, Bytes bytes, uint64_t classes) {
+  for (size_t at = 0; at < bytes.size(); at += sizeof(int64_t)) {
+    const auto label = load_le<int64_t>(&bytes[at]);
+    if (label >= 0 && static_cast<uint64_t>(label) < classes) continue;
+    throw BadValueError(
+        fmt::format("field '{}' has a label that is not one of its classes", field.name),
+        {.expected =
+             fmt::format("0 to {}, because the number of class names is {}", classes - 1, classes),
+         .found = fmt::format("{} in row {}", label, at / sizeof(int64_t)),
+         .remedy = "Add the class to the class names, or leave out the object"});
+  }
+}
+
+template <typename BadValueError>
 void check_row_count(const FieldSpec& field, const FieldValue& value, const FieldSpec& first,
                      const FieldValue& first_value) {
   if (value.shape[0] == first_value.shape[0]) return;
@@ -124,6 +138,8 @@ template void check_value<CorruptError>(const FieldSpec&, Bytes);
 template uint64_t bytes_of_shape<InvalidArgumentError>(const FieldSpec&,
                                                        const std::vector<int64_t>&);
 template uint64_t bytes_of_shape<CorruptError>(const FieldSpec&, const std::vector<int64_t>&);
+template void check_labels<InvalidArgumentError>(const FieldSpec&, Bytes, uint64_t);
+template void check_labels<CorruptError>(const FieldSpec&, Bytes, uint64_t);
 template void check_row_count<InvalidArgumentError>(const FieldSpec&, const FieldValue&,
                                                     const FieldSpec&, const FieldValue&);
 template void check_row_count<CorruptError>(const FieldSpec&, const FieldValue&, const FieldSpec&,

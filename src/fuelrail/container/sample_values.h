@@ -20,6 +20,11 @@ void check_value(const FieldSpec& field, Bytes bytes);
 template <typename BadValueError>
 uint64_t bytes_of_shape(const FieldSpec& field, const std::vector<int64_t>& shape);
 
+// Checks that every class number of a label field is below `classes`. Errors: BadValueError, with
+// the row.
+template <typename BadValueError>
+void check_labels(const FieldSpec& field, Bytes bytes, uint64_t classes);
+
 // Checks that the field has as many rows as the first field of its group of rows. Errors:
 // BadValueError.
 template <typename BadValueError>

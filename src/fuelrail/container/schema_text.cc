@@ -70,6 +70,7 @@ std::vector<std::string> properties_of(const Schema& schema, const FieldSpec& fi
 
 std::string describe(const Schema& schema, const FieldSpec& field) {
   std::string text = fmt::format("{}: {}", field.name, describe(field));
+  if (field.role == Role::kLabel) text += ", class numbers";
   for (const std::string& property : properties_of(schema, field)) text += ", " + property;
   return text;
 }

@@ -14,7 +14,8 @@ namespace fuelrail {
 // refers to: {"of image", "rows boxes", "xywh", "relative"}, {"of image", "fill 255"}, or nothing.
 std::vector<std::string> properties_of(const Schema& schema, const FieldSpec& field);
 
-// "a.boxes: boxes: tensor float32 [-1, 4], of a.image, xyxy", "label: tensor int64 []".
+// "a.boxes: boxes: tensor float32 [-1, 4], of a.image, xyxy", "label: tensor int64 [], class
+// numbers".
 std::string describe(const Schema& schema, const FieldSpec& field);
 
 // The fields in which two schemas differ, as texts for an error; empty if they are equal. Longer

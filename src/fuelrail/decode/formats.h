@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "fuelrail/base/box.h"
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/base/image_format.h"
+#include "fuelrail/base/image_view.h"
 #include "fuelrail/decode/decoder.h"
 
 namespace fuelrail {
@@ -27,6 +30,11 @@ struct Decoding {
   // For files that contain an image of another format: finds that image, and assigns its codec to
   // `codec`. Lifetime: file and codec outlive the result. Errors: as for fuelrail::probe.
   EncodedImage (*find_inner)(Bytes file, ImageCodec& codec) = nullptr;
+  // For a format whose files hold pixels as they are: the pixels of the box, in the file. No value
+  // if they have another number of channels. Requires: the box is inside the image's `info.stored`.
+  // Lifetime: that of `encoded`. Errors: TruncatedError.
+  std::optional<ConstImageView> (*pixels_in_file)(Bytes encoded, Box box,
+                                                  int64_t channels) = nullptr;
 };
 
 // The row of `format`; null if the format has no decoder. Lifetime: the process.

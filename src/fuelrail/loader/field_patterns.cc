@@ -1,6 +1,7 @@
 #include "fuelrail/loader/field_patterns.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -14,14 +15,10 @@ namespace {
 constexpr std::string_view kSize = ".size";
 constexpr std::string_view kAffine = ".affine";
 constexpr std::string_view kOwn = "loader:";
+constexpr size_t kShownNames = 20;  // in an error
 
 bool has_size(const FieldSpec& field) {
   return field.kind == FieldKind::kImage && !field.has(kListField);
-}
-
-// Whether the field is an image with transforms of its own.
-bool draws(const FieldSpec& field) {
-  return !field.of && (field.role == Role::kNone || field.role == Role::kImage);
 }
 
 bool is_in_group(std::string_view name, std::string_view group) {
@@ -37,7 +34,7 @@ std::vector<std::string> columns_of(const Schema& schema, std::string_view item)
     if (matches(item, field.name) || is_in_group(field.name, item)) columns.push_back(field.name);
     if (!has_size(field)) continue;
     for (const std::string_view suffix : {kSize, kAffine}) {
-      if (!item.ends_with(suffix) || (suffix == kAffine && !draws(field))) continue;
+      if (!item.ends_with(suffix) || (suffix == kAffine && !field.leads())) continue;
       std::string column = field.name + std::string(suffix);
       if (matches(item, column)) columns.push_back(std::move(column));
     }
@@ -103,10 +100,11 @@ std::string affine_column(std::string_view image) { return std::string(image).ap
 std::vector<std::string> select_columns(const Schema& schema, std::span<const std::string> fields,
                                         std::span<const std::string> own) {
   if (fields.empty()) {
+    std::vector<std::string> names = known_names(schema, own);
+    if (names.size() > kShownNames) names.resize(kShownNames), names.emplace_back("...");
     throw InvalidArgumentError(
         "`fields` is empty",
-        {.remedy = "Name at least one of: image, encoded, label, id, index, position, valid, "
-                   "substituted"});
+        {.remedy = fmt::format("Name at least one of: {}", fmt::join(names, ", "))});
   }
   std::vector<std::string> selected;
   for (const std::string& item : fields) {

@@ -66,7 +66,10 @@ TEST(FieldPatterns, names_groups_and_patterns_select_columns_in_the_schemas_orde
 }
 
 TEST(FieldPatterns, fields_that_select_nothing_or_a_column_twice_are_refused) {
-  EXPECT_THAT(refusal({}), HasSubstr("`fields` is empty"));
+  EXPECT_THAT(refusal({}),
+              HasSubstr("`fields` is empty. Name at least one of: cameras.0.image, "
+                        "cameras.0.boxes, cameras.1.image, cameras.1.boxes, caption, cameras, "
+                        "cameras.0, cameras.1, id, index, position, valid, substituted."));
   EXPECT_THAT(refusal({"captoin"}),
               HasSubstr("unknown name: found 'captoin'. Did you mean 'caption'?"));
   EXPECT_THAT(refusal({"camera"}), HasSubstr("Did you mean 'cameras'?"));

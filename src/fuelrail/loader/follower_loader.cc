@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "fuelrail/base/error.h"
@@ -120,19 +119,18 @@ void require_fitting(ValueLayout mask, DType column) {
 }  // namespace
 
 void FollowerLoader::write(const PartnerPixels& program, const SampleMotion::Leader& leader,
-                           const Image& image, const RowMemory& memory) {
+                           const Image& image, std::byte* to) {
   follow(leader.plan, leader.motion.image(), image.info.oriented(), program.follower, plan_);
   const Box box = needed_input(plan_.steps.front());
   const ConstImageView input = decoder_.decode(
       {.encoded = image.encoded, .info = image.info, .box = box, .stop = image.stop},
       *image.tolerated);
   const ConstImageView made = pixels_.run(plan_, input, box);
-  program.pixels.writer.write(made, plan_.flip_horizontal, plan_.flip_vertical,
-                              memory(made.size(), PixelBuffer::kChannels));
+  program.pixels.writer.write(made, plan_.flip_horizontal, plan_.flip_vertical, to);
 }
 
 void FollowerLoader::write(const MaskValues& program, const SampleMotion::Leader& leader,
-                           const Image& image, const RowMemory& memory) {
+                           const Image& image, std::byte* to) {
   const ValueLayout layout = value_layout(image.info, program.encoding);
   require_fitting(layout, program.dtype);
   follow(leader.plan, leader.motion.image(), image.info.oriented(), Follower::kMask, plan_);
@@ -141,7 +139,6 @@ void FollowerLoader::write(const MaskValues& program, const SampleMotion::Leader
       {.encoded = image.encoded, .info = image.info, .box = box, .stop = image.stop},
       program.encoding, *image.tolerated);
   const ConstRawView numbers = with_room_for(program, input);
-  std::byte* const to = memory(plan_.output, 1);
   if (numbers.dtype == program.dtype) {
     return masks_.run(plan_, numbers, box, program.fill,
                       view_of(to, plan_.output, 1, numbers.dtype));
@@ -161,25 +158,26 @@ ConstRawView FollowerLoader::with_room_for(const MaskValues& program, ConstRawVi
 }
 
 void FollowerLoader::write(const MapValues& program, const SampleMotion::Leader& leader,
-                           const Image& image, const RowMemory& memory) {
-  follow(leader.plan, leader.motion.image(), image.info.oriented(), program.follower, plan_);
+                           const Image& image, std::byte* to) {
+  const Size size = image.info.oriented();
+  follow(leader.plan, leader.motion.image(), size, Follower::kMap, plan_);
   const Box box = needed_input(plan_.steps.front());
   const ConstRawView values = decoder_.decode_values(
       {.encoded = image.encoded, .info = image.info, .box = box, .stop = image.stop},
       ValueEncoding::kStored, *image.tolerated);
-  run_map(program, values, box, memory);
+  run_map(program, leader.motion, size, values, box, to);
 }
 
 void FollowerLoader::write(const MapValues& program, const SampleMotion::Leader& leader,
-                           ConstRawView tensor, const RowMemory& memory) {
+                           ConstRawView tensor, std::byte* to) {
   if (tensor.channels == 0) throw CorruptError("a map has no channels");
-  follow(leader.plan, leader.motion.image(), tensor.size(), program.follower, plan_);
+  follow(leader.plan, leader.motion.image(), tensor.size(), Follower::kMap, plan_);
   const Box box = needed_input(plan_.steps.front());
-  run_map(program, tensor.crop(box), box, memory);
+  run_map(program, leader.motion, tensor.size(), tensor.crop(box), box, to);
 }
 
-void FollowerLoader::run_map(const MapValues& program, ConstRawView values, Box box,
-                             const RowMemory& memory) {
+void FollowerLoader::run_map(const MapValues& program, const Motion& motion, Size map,
+                             ConstRawView values, Box box, std::byte* to) {
   const int64_t channels = values.channels;
   if (program.channels >= 0 && channels != program.channels) {
     throw UnsupportedError(
@@ -188,17 +186,21 @@ void FollowerLoader::run_map(const MapValues& program, ConstRawView values, Box 
          .found = fmt::format("{}", channels),
          .remedy = "Pack maps with different numbers of channels as different fields"});
   }
-  const RawView input = scratch_view(input_, box.size(), channels, DType::kFloat32);
-  for (int64_t y = 0; y < box.height; ++y) {
-    to_float32(values.dtype, values.row(y), input.row_of<float>(y), box.width * channels);
+  if (program.vectors || values.dtype != DType::kFloat32) {
+    const RawView floats = scratch_view(input_, box.size(), channels, DType::kFloat32);
+    for (int64_t y = 0; y < box.height; ++y) {
+      to_float32(values.dtype, values.row(y), floats.row_of<float>(y), box.width * channels);
+    }
+    if (program.vectors) move_vectors(motion, map, floats);
+    values = floats;
   }
   const Size size = plan_.output;
-  std::byte* const to = memory(size, channels);
   if (channels == 1 || program.layout == ImageLayout::kNhwc) {
-    return maps_.run(plan_, input, box, program.fill, view_of(to, size, channels, DType::kFloat32));
+    return maps_.run(plan_, values, box, program.fill,
+                     view_of(to, size, channels, DType::kFloat32));
   }
   const RawView mixed = scratch_view(output_, size, channels, DType::kFloat32);
-  maps_.run(plan_, input, box, program.fill, mixed);
+  maps_.run(plan_, values, box, program.fill, mixed);
   const auto* const from = reinterpret_cast<const float*>(mixed.data);
   auto* next = reinterpret_cast<float*>(to);
   const int64_t pixels = size.height * size.width;

@@ -1,8 +1,8 @@
 // Decodes the masks, maps and partner images that move with a leader, and writes them into a batch.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <stop_token>
 
 #include "fuelrail/base/encoded_image.h"
@@ -18,13 +18,11 @@
 
 namespace fuelrail {
 
-// The memory of a row for a result of this size and number of channels.
-using RowMemory = std::function<std::byte*(Size size, int64_t channels)>;
-
-// `info`: of the follower, as SampleMotion::look_at returns it. Errors of all functions: those of
-// decoding and of `follow`; UnsupportedError for a mask whose numbers do not fit its column's type,
-// and for a map with another number of channels than its column. Keeps its working memory between
-// calls. Threads: one at a time.
+// `info`: of the follower, as SampleMotion::look_at returns it. `to`: memory for a result of the
+// size of the leader's, and of the follower's number of channels. Errors of all functions: those of
+// decoding, of `follow` and of `move_vectors`; UnsupportedError for a mask whose numbers do not fit
+// its column's type, and for a map with another number of channels than its column. Keeps its
+// working memory between calls. Threads: one at a time.
 class FollowerLoader {
  public:
   struct Image {
@@ -35,26 +33,27 @@ class FollowerLoader {
   };
 
   void write(const PartnerPixels& program, const SampleMotion::Leader& leader, const Image& image,
-             const RowMemory& memory);
+             std::byte* to);
   void write(const MaskValues& program, const SampleMotion::Leader& leader, const Image& image,
-             const RowMemory& memory);
+             std::byte* to);
   void write(const MapValues& program, const SampleMotion::Leader& leader, const Image& image,
-             const RowMemory& memory);
+             std::byte* to);
 
   // A map that is a tensor of shape (H, W) or (H, W, C).
   void write(const MapValues& program, const SampleMotion::Leader& leader, ConstRawView tensor,
-             const RowMemory& memory);
+             std::byte* to);
 
  private:
   ConstRawView with_room_for(const MaskValues& program, ConstRawView mask);
-  void run_map(const MapValues& program, ConstRawView values, Box box, const RowMemory& memory);
+  void run_map(const MapValues& program, const Motion& motion, Size map, ConstRawView values,
+               Box box, std::byte* to);
 
   UprightDecoder decoder_;
   Plan plan_;
   PlanRunner pixels_;
   MaskRunner masks_;
   MapRunner maps_;
-  Scratch input_;   // a map's values as float32, a mask that is widened for its `fill`
+  Scratch input_;   // a map's values as float32 or turned, a mask that is widened for its `fill`
   Scratch output_;  // a mask before it is widened, a map before its channels are separated
 };
 

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "fuelrail/base/image_format.h"
+
 namespace fuelrail {
 namespace {
 
@@ -17,28 +19,35 @@ bool is_first(std::atomic<bool>& told) {
 LossWarnings::LossWarnings(const Container& container, Warn warn)
     : container_(container), warn_(std::move(warn)) {}
 
-void LossWarnings::look_closer(const ImageInfo& info, uint64_t record) {
+void LossWarnings::look_closer(const ImageInfo& info, size_t field, uint64_t record) {
+  if (info.bits > 8 && info.format == &kNpyFormat) return;  // decoding refuses such elements
   if (info.bits > 8 && is_first(told_of_bits_)) {
-    warn(record,
+    warn(field, record,
          fmt::format("the image has {} bits per channel, of which only the upper 8 are kept. "
                      "For a different conversion, convert the image before packing it; to keep all "
                      "bits",
                      info.bits));
   }
   if (info.alpha && is_first(told_of_alpha_)) {
-    warn(record,
+    warn(field, record,
          "the image may have an alpha channel, which is dropped without blending. To blend the "
          "image with a background, do so before packing it; to keep the alpha channel");
   }
 }
 
-void LossWarnings::warn(uint64_t record, const std::string& loss) {
+void LossWarnings::warn(size_t field, uint64_t record, const std::string& loss) {
   if (!warn_) return;
   const Place place = container_.place(record);
-  warn_(
-      fmt::format("{}: record {}, offset {}: {}, load the field 'encoded' and decode it "
-                  "yourself. This warning appears only once.",
-                  place.path, place.record, place.offset, loss));
+  const Schema& schema = container_.schema();
+  const FieldSpec& spec = schema.fields[field];
+  const bool is_only = image_name(schema, field).empty();
+  const bool has_column = spec.name == "image" && !spec.has(kListField);
+  warn_(fmt::format(
+      "{}: record {}{}, offset {}: {}, {} and decode it yourself. This warning appears only once.",
+      place.path, place.record, is_only ? "" : fmt::format(", field '{}'", spec.name), place.offset,
+      loss,
+      has_column ? "load the field 'encoded'"
+                 : fmt::format("read it with data[i][\"{}\"]", spec.name)));
 }
 
 }  // namespace fuelrail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -18,14 +19,14 @@ class LossWarnings {
   LossWarnings(const Container& container, Warn warn);
 
   // Warns of the first image with more than 8 bits per channel and of the first that may have
-  // alpha.
-  void look_at(const ImageInfo& info, uint64_t record) {
-    if (info.bits > 8 || info.alpha) look_closer(info, record);
+  // alpha. `field`: in the container's schema.
+  void look_at(const ImageInfo& info, size_t field, uint64_t record) {
+    if (info.bits > 8 || info.alpha) look_closer(info, field, record);
   }
 
  private:
-  void look_closer(const ImageInfo& info, uint64_t record);
-  void warn(uint64_t record, const std::string& loss);
+  void look_closer(const ImageInfo& info, size_t field, uint64_t record);
+  void warn(size_t field, uint64_t record, const std::string& loss);
 
   const Container& container_;
   const Warn warn_;

@@ -243,6 +243,29 @@ TEST(MovedSamples, a_masks_fill_is_written_whole) {
   EXPECT_EQ(first_number(DType::kInt64), 300);
 }
 
+TEST(MovedSamples, vectors_are_mirrored_with_the_image_unless_they_are_only_numbers) {
+  Schema schema = scene_schema();
+  schema.fields[kDepth].shape = {-1, -1, 2};
+  std::vector<float> vectors;
+  for (int64_t i = 0; i < kHeight * kWidth; ++i) {
+    vectors.insert(vectors.end(), {static_cast<float>(i % kWidth), 1});
+  }
+  MemoryContainer::Record record = scene();
+  const auto* const bytes = reinterpret_cast<const char*>(vectors.data());
+  record.fields[kDepth] =
+      shaped_bytes({kHeight, kWidth}, std::string(bytes, vectors.size() * sizeof(float)));
+  record.fields[kMask].push_back('x');  // so that the vectors are at an odd address
+  ImageOptions options = every_field({HorizontalFlip{1}});
+  options.fields = {"depth"};
+  for (const float sign : {-1.0F, 1.0F}) {
+    Loader loader(scenes(schema, {record}), {}, options);
+    const std::vector<float> made = row_of<float>(loader.next().value(), "depth");
+    EXPECT_THAT(std::vector<float>(made.begin(), made.begin() + 4),
+                ElementsAre(sign * 7, 1, sign * 6, 1));
+    schema.fields[kDepth].flags = kNoVectors;
+  }
+}
+
 TEST(MovedSamples, a_bad_first_record_does_not_decide_on_the_type) {
   MemoryContainer::Record wide = scene();
   wide.fields[kMask] = npy_text("<u2", "(6, 8)", grid<uint16_t>());

@@ -38,11 +38,6 @@ void check_followed(const FieldSpec& spec, const Transforms& transforms) {
 
 }  // namespace
 
-bool is_leader(const FieldSpec& field) {
-  const bool colors = field.role == Role::kNone || field.role == Role::kImage;
-  return field.kind == FieldKind::kImage && colors && !field.of;
-}
-
 const Transforms& transforms_for(const FieldSpec& field, const ImageOptions& options) {
   const Transforms* const named = value_of(options.transforms_of, field.name);
   return named ? *named : options.transforms;
@@ -51,17 +46,20 @@ const Transforms& transforms_for(const FieldSpec& field, const ImageOptions& opt
 ProgramLeaders::ProgramLeaders(const Schema& schema, const ImageOptions& options)
     : schema_(schema), options_(options) {
   program_.keep = options.keep;
+  program_.orientation = options.orientation;
+  program_.scaled_decode = options.scaled_decode;
+  program_.max_pixels = options.max_pixels;
   for (const std::vector<std::string>& patterns : options.shared) share(patterns);
 }
 
 void ProgramLeaders::share(const std::vector<std::string>& patterns) {
-  check_patterns("shared", patterns, schema_, is_leader, "image");
+  check_patterns("shared", patterns, schema_, &FieldSpec::leads, "image");
   std::vector<size_t> fields;
   for (size_t field = 0; field < schema_.fields.size(); ++field) {
     const FieldSpec& spec = schema_.fields[field];
     const bool named = std::ranges::any_of(
         patterns, [&](const std::string& pattern) { return matches(pattern, spec.name); });
-    if (named && is_leader(spec)) fields.push_back(field);
+    if (named && spec.leads()) fields.push_back(field);
   }
   if (fields.size() < 2) {
     throw InvalidArgumentError("`shared` has a group of fewer than two images",
@@ -76,7 +74,8 @@ void ProgramLeaders::share(const std::vector<std::string>& patterns) {
 
 uint32_t ProgramLeaders::number_of(size_t field) const {
   const auto begin = schema_.fields.begin();
-  const auto number = std::count_if(begin, begin + static_cast<std::ptrdiff_t>(field), is_leader);
+  const auto end = begin + static_cast<std::ptrdiff_t>(field);
+  const auto number = std::ranges::count_if(begin, end, &FieldSpec::leads);
   if (number < kMaxLeaders) return static_cast<uint32_t>(number);
   throw InvalidArgumentError("the dataset has too many image fields",
                              {.expected = fmt::format("at most {}", kMaxLeaders),
@@ -84,18 +83,20 @@ uint32_t ProgramLeaders::number_of(size_t field) const {
                                                    schema_.fields[field].name, number + 1)});
 }
 
+std::optional<size_t> ProgramLeaders::known(size_t field) const {
+  const auto found = leaders_.find(field);
+  return found == leaders_.end() ? std::nullopt : std::optional(found->second);
+}
+
 size_t ProgramLeaders::leader(size_t field) {
-  if (const auto found = leaders_.find(field); found != leaders_.end()) return found->second;
+  if (const std::optional<size_t> index = known(field)) return *index;
   const FieldSpec& spec = schema_.fields[field];
   const auto shared = shared_.find(field);
   const size_t index = program_.leaders.size();
   leaders_[field] = index;
   program_.leaders.push_back({.field = field,
                               .draws = shared == shared_.end() ? number_of(field) : shared->second,
-                              .transforms = transforms_for(spec, options_),
-                              .orientation = options_.orientation,
-                              .scaled_decode = options_.scaled_decode,
-                              .max_pixels = options_.max_pixels});
+                              .transforms = transforms_for(spec, options_)});
   if (!needs_boxes(program_.leaders[index].transforms)) return index;
   std::vector<size_t> needed;
   for (size_t other = 0; other < schema_.fields.size(); ++other) {

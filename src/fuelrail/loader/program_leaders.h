@@ -14,8 +14,7 @@
 
 namespace fuelrail {
 
-bool is_leader(const FieldSpec& field);
-// Requires: is_leader(field).
+// Requires: field.leads().
 const Transforms& transforms_for(const FieldSpec& field, const ImageOptions& options);
 
 // Each function adds what it names, unless it is there. Parameters are fields of the schema;
@@ -27,6 +26,8 @@ class ProgramLeaders {
 
   // Errors: InvalidArgumentError for too many leaders.
   size_t leader(size_t field);
+  // The leader that was added for the field; empty if none was.
+  std::optional<size_t> known(size_t field) const;
   // A leader with which others move. Errors: those of sample_program for such a leader.
   size_t followed(size_t field);
   // The leader to which `spec` refers.

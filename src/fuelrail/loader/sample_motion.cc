@@ -44,8 +44,7 @@ SampleMotion::Leader& SampleMotion::leader(size_t leader) {
   if (state.ready) return state;
   const LeaderProgram& program = program_.leaders[leader];
   try {
-    look_at(state, program, sample_->fields[program.field]);
-    prepare(state, program);
+    prepare(state, program, sample_->fields[program.field]);
   } catch (Error& error) {
     error.add({.field = image_name(schema_, program.field)});
     throw;
@@ -56,26 +55,20 @@ SampleMotion::Leader& SampleMotion::leader(size_t leader) {
 
 SampleMotion::Leader& SampleMotion::leader(size_t leader, const EncodedImage& item) {
   LeaderState& state = leaders_[leader];
-  look_at(state, program_.leaders[leader], item);
-  prepare(state, program_.leaders[leader]);
+  prepare(state, program_.leaders[leader], item);
   return state;
 }
 
-ImageInfo SampleMotion::look_at(size_t leader, const EncodedImage& image) {
-  const LeaderProgram& program = program_.leaders[leader];
-  ImageInfo info = probe(image, program.max_pixels);
-  if (program.orientation == Orientation::kIgnore) info.orientation = 1;
+ImageInfo SampleMotion::look_at(const EncodedImage& image) const {
+  ImageInfo info = probe(image, program_.max_pixels);
+  if (program_.orientation == Orientation::kIgnore) info.orientation = 1;
   return info;
 }
 
-void SampleMotion::look_at(LeaderState& state, const LeaderProgram& program,
+void SampleMotion::prepare(LeaderState& state, const LeaderProgram& program,
                            const EncodedImage& image) {
-  state.info = probe(image, program.max_pixels);
-  losses_.look_at(state.info, entry_.record);
-  if (program.orientation == Orientation::kIgnore) state.info.orientation = 1;
-}
-
-void SampleMotion::prepare(LeaderState& state, const LeaderProgram& program) {
+  state.info = look_at(image);
+  losses_.look_at(state.info, program.field, entry_.record);
   const Size size = state.info.oriented();
   PlanInputs inputs{.image = size,
                     .random = Philox(seed_, entry_.epoch, entry_.position),
@@ -117,7 +110,7 @@ void SampleMotion::read(size_t boxes, Size image) {
 SampleMotion::BoxesState& SampleMotion::moved(size_t boxes) {
   BoxesState& state = boxes_[boxes];
   if (state.moved) return state;
-  const Leader& moving = leader(program_.boxes[boxes].leader);
+  Leader& moving = leader(program_.boxes[boxes].leader);
   read(boxes, moving.motion.image());
   std::span<const uint8_t> removed = moving.plan.removed;
   if (!removed.empty()) removed = removed.subspan(state.first, state.boxes.size());
@@ -138,36 +131,30 @@ std::span<const uint8_t> SampleMotion::kept(size_t objects) {
     state.kept.resize(kept.size());
     for (size_t i = 0; i < kept.size(); ++i) state.kept[i] |= kept[i];
   }
-  for (const PointsProgram& points : program.points) keep_shown(points, state.kept);
+  for (const PointsProgram& shown : program.points) {
+    points(shown);
+    state.kept.resize(static_cast<size_t>(sample_->fields[shown.field].shape[0]));
+    keep_seen(shown_, state.kept);
+  }
   state.ready = true;
   return state.kept;
 }
 
-void SampleMotion::keep_shown(const PointsProgram& program, std::vector<uint8_t>& kept) {
-  const FieldValue& value = sample_->fields[program.field];
-  const auto objects = static_cast<size_t>(value.shape[0]);
-  leader(program.leader);  // may use the memory of the numbers
-  if (program.dtype == DType::kFloat32) {
-    std::vector<float> moved(value.bytes.size() / sizeof(float));
-    points(program, floats_.of(value.bytes), std::span(moved));
-  } else {
-    std::vector<double> moved(value.bytes.size() / sizeof(double));
-    points(program, doubles_.of(value.bytes), std::span(moved));
-  }
-  std::vector<uint8_t> seen(objects, 1);
-  drop_unseen(shown_, seen);
-  kept.resize(objects);
-  for (size_t i = 0; i < objects; ++i) kept[i] |= seen[i];
+Bytes SampleMotion::points(const PointsProgram& program) {
+  return program.dtype == DType::kFloat32 ? moved(program, float_points_)
+                                          : moved(program, double_points_);
 }
 
 template <typename Number>
-void SampleMotion::points(const PointsProgram& program, std::span<const Number> points,
-                          std::span<Number> to) {
+Bytes SampleMotion::moved(const PointsProgram& program, std::vector<Number>& memory) {
   const Leader& moving = leader(program.leader);
-  move_points(moving.motion, program.form, program.numbers, points, to, shown_);
+  const Bytes stored = sample_->fields[program.field].bytes;
+  memory.resize(stored.size() / sizeof(Number));
+  if (!memory.empty()) std::memcpy(memory.data(), stored.data(), stored.size());
+  const std::span<Number> numbers(memory);
+  move_points(moving.motion, program.form, program.numbers, std::span<const Number>(numbers),
+              numbers, shown_);
+  return std::as_bytes(numbers);
 }
-template void SampleMotion::points(const PointsProgram&, std::span<const float>, std::span<float>);
-template void SampleMotion::points(const PointsProgram&, std::span<const double>,
-                                   std::span<double>);
 
 }  // namespace fuelrail

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -53,18 +52,17 @@ class SampleMotion {
   // Of an item of a list of images. Valid until the next call for this leader.
   Leader& leader(size_t leader, const EncodedImage& item);
 
-  // Probes an image with the options of a leader.
-  ImageInfo look_at(size_t leader, const EncodedImage& image);
+  // Probes an image; with orientation 1 if it is not applied.
+  ImageInfo look_at(const EncodedImage& image) const;
 
   // Whether each of the objects stays.
   std::span<const uint8_t> kept(size_t objects);
   // The moved boxes of all objects.
   std::span<const Corners> boxes(size_t boxes);
 
-  // Writes the moved points of all objects to `to`, which has the size of `points`. Number: float
-  // or double, the type of the field's elements.
-  template <typename Number>
-  void points(const PointsProgram& program, std::span<const Number> points, std::span<Number> to);
+  // The moved points of all objects, as elements of the field's type. Valid until the next call of
+  // `points` or `kept`.
+  Bytes points(const PointsProgram& program);
 
  private:
   struct LeaderState : Leader {
@@ -82,11 +80,11 @@ class SampleMotion {
     std::vector<uint8_t> kept;
   };
 
-  void look_at(LeaderState& state, const LeaderProgram& program, const EncodedImage& image);
-  void prepare(LeaderState& state, const LeaderProgram& program);
+  void prepare(LeaderState& state, const LeaderProgram& program, const EncodedImage& image);
   void read(size_t boxes, Size image);
   BoxesState& moved(size_t boxes);
-  void keep_shown(const PointsProgram& program, std::vector<uint8_t>& kept);
+  template <typename Number>
+  Bytes moved(const PointsProgram& program, std::vector<Number>& memory);
 
   const Schema& schema_;
   const SampleProgram& program_;
@@ -99,6 +97,8 @@ class SampleMotion {
   std::vector<ObjectsState> objects_;
   std::vector<Corners> needed_boxes_;  // of one leader
   std::vector<uint8_t> shown_;         // of one field of points
+  std::vector<float> float_points_;    // likewise
+  std::vector<double> double_points_;  // likewise
   AlignedNumbers<float> floats_;
   AlignedNumbers<double> doubles_;
 };

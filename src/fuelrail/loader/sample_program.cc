@@ -34,14 +34,6 @@ constexpr NamedValue kRowValues[] = {{"id", RowValue::kId, DType::kInt64},
 bool is_image(const FieldSpec& field) { return field.kind == FieldKind::kImage; }
 bool is_map(const FieldSpec& field) { return field.role == Role::kMap; }
 bool has_pixels(const FieldSpec& field) { return is_image(field) || is_map(field); }
-bool has_colors(const FieldSpec& field) {
-  return is_image(field) && (field.role == Role::kNone || field.role == Role::kImage);
-}
-
-std::vector<int64_t> image_shape(ImageLayout layout, int64_t channels, Size size) {
-  if (layout == ImageLayout::kNchw) return {channels, size.height, size.width};
-  return {size.height, size.width, channels};
-}
 
 template <typename Value>
 Value choice(const FieldSpec& field, const ByPattern<Value>& patterns, Value otherwise) {
@@ -60,6 +52,10 @@ class ProgramBuilder {
       columns_.push_back(column_named(name));
       ColumnSpec& column = columns_.back().column;
       column.as = ragged_form(column);
+    }
+    for (ColumnProgram& column : columns_) {
+      auto* const size = std::get_if<ImageSize>(&column.source);
+      if (size != nullptr) size->leader = leaders_.known(size->field);
     }
     SampleProgram program = leaders_.finish();
     program.columns = std::move(columns_);
@@ -81,8 +77,7 @@ class ProgramBuilder {
       const FieldSpec& spec = schema_.fields[field];
       if (spec.name.size() >= name.size() || !is_image(spec)) continue;
       if (name == size_column(spec.name)) {
-        return {{name, DType::kInt64, {2}},
-                ImageSize{field, options_.orientation, options_.max_pixels}};
+        return {{name, DType::kInt64, {2}}, ImageSize{field}};
       }
       if (name == affine_column(spec.name)) {
         return {{name, DType::kFloat64, {2, 3}}, AffineRows{leaders_.followed(field)}};
@@ -128,7 +123,8 @@ class ProgramBuilder {
 
   static ColumnSpec image_column(const FieldSpec& spec, const PixelColumn& pixels, bool list) {
     const Size size = pixels.fixed.value_or(Size{-1, -1});
-    std::vector<int64_t> shape = image_shape(pixels.layout, kChannels, size);
+    const auto extents = image_shape(pixels.layout, size, kChannels);
+    std::vector<int64_t> shape(extents.begin(), extents.end());
     if (list && pixels.fixed) shape.insert(shape.begin(), -1);
     return {.name = spec.name,
             .dtype = pixels.dtype,
@@ -210,14 +206,14 @@ class ProgramBuilder {
     const std::optional<Size> fixed = output_size(leaders_.transforms_of(leader));
     const int64_t channels = channels_of(field, spec);
     const ImageLayout layout = choice(spec, options_.layout_of, options_.layout);
-    const bool vectors = channels != 1 && !spec.has(kNoVectors);
+    const auto shape = image_shape(layout, fixed.value_or(Size{-1, -1}), channels);
     return {{.name = spec.name,
              .dtype = DType::kFloat32,
-             .row_shape = image_shape(layout, channels, fixed.value_or(Size{-1, -1})),
+             .row_shape = {shape.begin(), shape.end()},
              .content = Content::kPixels},
             MapValues{.field = field,
                       .leader = leader,
-                      .follower = vectors ? Follower::kVectors : Follower::kMap,
+                      .vectors = channels != 1 && !spec.has(kNoVectors),
                       .fill = from_half(spec.detail),
                       .channels = channels,
                       .layout = layout,
@@ -310,15 +306,16 @@ void check_options(const Schema& schema, const ImageOptions& options) {
   check(options.transforms);
   for (const auto& [pattern, transforms] : options.transforms_of) check(transforms);
   ImageOptions::table().check(options);
-  check_patterns("transforms", patterns_of(options.transforms_of), schema, is_leader, "image");
+  check_patterns("transforms", patterns_of(options.transforms_of), schema, &FieldSpec::leads,
+                 "image");
   check_patterns("dtype", patterns_of(options.dtype_of), schema, has_pixels, "image, mask or map");
   check_patterns(
       "layout", patterns_of(options.layout_of), schema,
-      [](const FieldSpec& field) { return has_colors(field) || is_map(field); }, "image or map");
+      [](const FieldSpec& field) { return field.has_colors() || is_map(field); }, "image or map");
   check_patterns("ragged", patterns_of(options.ragged_of), schema, has_numbers,
                  "field of numbers or images");
   for (const FieldSpec& field : schema.fields) {
-    if (!is_leader(field)) continue;
+    if (!field.leads()) continue;
     check(PixelFormat{choice(field, options.dtype_of, options.dtype),
                       choice(field, options.layout_of, options.layout),
                       normalization(transforms_for(field, options))});
@@ -331,6 +328,11 @@ void check_options(const Schema& schema, const ImageOptions& options) {
 }
 
 }  // namespace
+
+std::array<int64_t, 3> image_shape(ImageLayout layout, Size size, int64_t channels) {
+  if (layout == ImageLayout::kNchw) return {channels, size.height, size.width};
+  return {size.height, size.width, channels};
+}
 
 SampleProgram sample_program(const Schema& schema, const ImageOptions& options,
                              const FirstImage& first_image) {

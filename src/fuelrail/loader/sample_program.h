@@ -2,6 +2,7 @@
 // and what moves with each image.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -30,9 +31,6 @@ struct LeaderProgram {
   size_t field = 0;    // in the schema
   uint32_t draws = 0;  // the leader whose random numbers it takes: itself or an earlier one
   Transforms transforms;
-  Orientation orientation = Orientation::kApply;
-  bool scaled_decode = false;
-  int64_t max_pixels = kDefaultMaxPixels;
   bool moves = false;           // whether columns of other fields move with it
   std::vector<size_t> boxes{};  // indices in SampleProgram::boxes, if the transforms need boxes
 };
@@ -64,6 +62,9 @@ struct ObjectsProgram {
 };
 
 // --- Columns ---
+
+// The extents of an image in its layout.
+std::array<int64_t, 3> image_shape(ImageLayout layout, Size size, int64_t channels);
 
 // How pixels are written.
 struct PixelColumn {
@@ -102,7 +103,7 @@ struct MaskValues {
 struct MapValues {
   size_t field = 0;
   size_t leader = 0;
-  Follower follower = Follower::kMap;
+  bool vectors = false;  // whether the values may be vectors
   float fill = 0;
   int64_t channels = 1;  // -1: they differ
   ImageLayout layout = ImageLayout::kNchw;
@@ -141,8 +142,7 @@ struct AffineRows {
 // The height and width of an image before the transforms, upright if the loader turns it.
 struct ImageSize {
   size_t field = 0;
-  Orientation orientation = Orientation::kApply;
-  int64_t max_pixels = kDefaultMaxPixels;
+  std::optional<size_t> leader{};  // if the field is one that other columns need too
 };
 
 struct TensorCopy {
@@ -178,6 +178,9 @@ struct SampleProgram {
   std::vector<ObjectsProgram> objects;
   std::vector<ColumnProgram> columns;
   KeepRule keep{};
+  Orientation orientation = Orientation::kApply;
+  bool scaled_decode = false;
+  int64_t max_pixels = kDefaultMaxPixels;
 };
 
 // The properties of an image field of the dataset's first record that can be read; empty if there

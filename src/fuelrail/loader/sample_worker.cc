@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/field_rules.h"
 #include "fuelrail/decode/probe.h"
 #include "fuelrail/loader/follower_loader.h"
 #include "fuelrail/loader/loss_warnings.h"
@@ -132,8 +133,8 @@ class SampleWorker final : public Worker {
 
   void write(Task& task, const ImageSize& source, size_t column) {
     guard(source.field, [&] {
-      ImageInfo info = probe(sample_.fields[source.field], source.max_pixels);
-      if (source.orientation == Orientation::kIgnore) info.orientation = 1;
+      const ImageInfo info = source.leader ? motion_.leader(*source.leader).info
+                                           : motion_.look_at(sample_.fields[source.field]);
       const Size size = info.oriented();
       const int64_t values[] = {size.height, size.width};
       std::memcpy(task.batch->row(column, task.row), values, sizeof values);
@@ -159,10 +160,11 @@ class SampleWorker final : public Worker {
     std::byte* to = nullptr;
     size_t image_bytes = 0;
     if (pixels.fixed) {
-      const auto [a, b, c] = shape_of(pixels.layout, *pixels.fixed, PixelBuffer::kChannels);
+      const auto [a, b, c] = image_shape(pixels.layout, *pixels.fixed, PixelBuffer::kChannels);
+      image_bytes = static_cast<size_t>(a * b * c) * size_in_bytes(pixels.dtype);
+      require_room_for(items.size(), image_bytes, work_->container->schema().fields[field].name);
       to = task.batch->make_row(column, task.row,
                                 std::array{static_cast<int64_t>(items.size()), a, b, c});
-      image_bytes = static_cast<size_t>(a * b * c) * size_in_bytes(pixels.dtype);
     } else {
       task.batch->make_list(column, task.row, items.size());
     }
@@ -171,13 +173,24 @@ class SampleWorker final : public Worker {
       const auto memory = [&](Size size) {
         if (pixels.fixed) return to + item * image_bytes;
         return task.batch->make_item(column, task.row, item,
-                                     shape_of(pixels.layout, size, PixelBuffer::kChannels));
+                                     image_shape(pixels.layout, size, PixelBuffer::kChannels));
       };
       guard(
           field,
           [&] { write_image(task, program, image, motion_.leader(program.leader, image), memory); },
           item);
     }
+  }
+
+  // A record of a megabyte can have a hundred thousand items, none of which is an image.
+  static void require_room_for(size_t images, size_t image_bytes, const std::string& field) {
+    if (images <= static_cast<size_t>(kMaxValueBytes) / image_bytes) return;
+    throw UnsupportedError(
+        "a list of images is too long for one array",
+        {.field = field,
+         .expected = fmt::format("at most {} bytes", kMaxValueBytes),
+         .found = fmt::format("{} images of {} bytes", images, image_bytes),
+         .remedy = "Resize the images to a smaller size, or pack shorter lists"});
   }
 
   // Encoded image -> plan -> decoding of the needed pixels -> transforms -> the memory that
@@ -187,7 +200,7 @@ class SampleWorker final : public Worker {
                    SampleMotion::Leader& leader, Memory memory) {
     Plan& plan = leader.plan;
     const ResampleStep whole_size = plan.steps.front();
-    const int eighths = decode_scale(work_->program.leaders[program.leader], leader);
+    const int eighths = decode_scale(leader);
     if (eighths < 8) {
       plan.steps.front() = at_eighths(whole_size, leader.info.stored, eighths);
     }
@@ -205,45 +218,50 @@ class SampleWorker final : public Worker {
   }
 
   // Returns the eighths to decode at. Images turned by EXIF are decoded in full.
-  static int decode_scale(const LeaderProgram& program, const SampleMotion::Leader& leader) {
+  int decode_scale(const SampleMotion::Leader& leader) const {
     const ImageInfo& info = leader.info;
-    if (!program.scaled_decode || !info.scalable || info.orientation != 1) return 8;
+    if (!work_->program.scaled_decode || !info.scalable || info.orientation != 1) return 8;
     return decode_eighths(leader.plan.steps.front());
   }
 
   void write(Task& task, const PartnerPixels& program, size_t column) {
     guard(program.field, [&] {
-      const FollowerLoader::Image image = follower(task, program);
-      work_->losses.look_at(image.info, task.entry.record);
-      followers_.write(program, motion_.leader(program.leader), image, [&](Size size, int64_t) {
-        return pixels_at(task, program.pixels, column, size);
-      });
+      const SampleMotion::Leader& leader = motion_.leader(program.leader);
+      const FollowerLoader::Image image = follower(task, program.field);
+      work_->losses.look_at(image.info, program.field, task.entry.record);
+      followers_.write(program, leader, image,
+                       pixels_at(task, program.pixels, column, leader.plan.output));
     });
   }
 
   void write(Task& task, const MaskValues& program, size_t column) {
     guard(program.field, [&] {
-      followers_.write(
-          program, motion_.leader(program.leader), follower(task, program),
-          [&](Size size, int64_t) {
-            if (program.fixed) return task.batch->row(column, task.row);
-            return task.batch->make_row(column, task.row, std::array{size.height, size.width});
-          });
+      const SampleMotion::Leader& leader = motion_.leader(program.leader);
+      const Size size = leader.plan.output;
+      std::byte* const to =
+          program.fixed
+              ? task.batch->row(column, task.row)
+              : task.batch->make_row(column, task.row, std::array{size.height, size.width});
+      followers_.write(program, leader, follower(task, program.field), to);
     });
   }
 
   void write(Task& task, const MapValues& program, size_t column) {
     guard(program.field, [&] {
-      const auto memory = [&](Size size, int64_t channels) {
-        if (program.fixed) return task.batch->row(column, task.row);
-        return task.batch->make_row(column, task.row, shape_of(program.layout, size, channels));
-      };
       const SampleMotion::Leader& leader = motion_.leader(program.leader);
+      const auto memory = [&](int64_t channels) {
+        if (program.fixed) return task.batch->row(column, task.row);
+        return task.batch->make_row(column, task.row,
+                                    image_shape(program.layout, leader.plan.output, channels));
+      };
       const FieldSpec& spec = work_->container->schema().fields[program.field];
       if (spec.kind == FieldKind::kImage) {
-        return followers_.write(program, leader, follower(task, program), memory);
+        const FollowerLoader::Image image = follower(task, program.field);
+        const ValueLayout values = value_layout(image.info, ValueEncoding::kStored);
+        return followers_.write(program, leader, image, memory(values.channels));
       }
-      followers_.write(program, leader, map_tensor(spec, sample_.fields[program.field]), memory);
+      const ConstRawView tensor = map_tensor(spec, sample_.fields[program.field]);
+      followers_.write(program, leader, tensor, memory(tensor.channels));
     });
   }
 
@@ -255,24 +273,18 @@ class SampleWorker final : public Worker {
     return view;
   }
 
-  template <typename Program>
-  FollowerLoader::Image follower(Task& task, const Program& program) {
-    const FieldValue& value = sample_.fields[program.field];
+  FollowerLoader::Image follower(Task& task, size_t field) {
+    const FieldValue& value = sample_.fields[field];
     return {.encoded = value,
-            .info = motion_.look_at(program.leader, value),
+            .info = motion_.look_at(value),
             .stop = task.stop,
             .tolerated = &task.tolerated};
-  }
-
-  static std::array<int64_t, 3> shape_of(ImageLayout layout, Size size, int64_t channels) {
-    if (layout == ImageLayout::kNchw) return {channels, size.height, size.width};
-    return {size.height, size.width, channels};
   }
 
   static std::byte* pixels_at(Task& task, const PixelColumn& pixels, size_t column, Size size) {
     if (pixels.fixed) return task.batch->row(column, task.row);
     return task.batch->make_row(column, task.row,
-                                shape_of(pixels.layout, size, PixelBuffer::kChannels));
+                                image_shape(pixels.layout, size, PixelBuffer::kChannels));
   }
 
   // Adds the field of an image, if it is given, and a remedy to errors.
@@ -314,22 +326,12 @@ class SampleWorker final : public Worker {
   void write(Task& task, const MovedPoints& program, size_t column) {
     const FieldValue& value = sample_.fields[program.points.field];
     guard({}, [&] {
-      const Bytes moved = program.points.dtype == DType::kFloat32
-                              ? moved_points(program.points, value, floats_)
-                              : moved_points(program.points, value, doubles_);
-      if (!program.objects) return write_tensor(task, value, moved, column);
-      write_kept(task, motion_.kept(*program.objects), value, moved, column);
+      if (!program.objects) {
+        return write_tensor(task, value, motion_.points(program.points), column);
+      }
+      const std::span<const uint8_t> kept = motion_.kept(*program.objects);
+      write_kept(task, kept, value, motion_.points(program.points), column);
     });
-  }
-
-  template <typename Number>
-  Bytes moved_points(const PointsProgram& program, const FieldValue& value,
-                     std::vector<Number>& numbers) {
-    numbers.resize(value.bytes.size() / sizeof(Number));
-    copy_bytes(value.bytes, reinterpret_cast<std::byte*>(numbers.data()));
-    const std::span<Number> moved(numbers);
-    motion_.points(program, std::span<const Number>(moved), moved);
-    return std::as_bytes(moved);
   }
 
   void write(Task& task, const MovedCamera& program, size_t column) {
@@ -383,8 +385,6 @@ class SampleWorker final : public Worker {
   PlanRunner runner_;
   FollowerLoader followers_;
   std::vector<Corners> boxes_;
-  std::vector<float> floats_;
-  std::vector<double> doubles_;
   std::vector<int64_t> shape_;
   Sample sample_;
 };

@@ -9,12 +9,14 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/decode/formats.h"
+#include "fuelrail/engine/bad_records.h"
 #include "fuelrail/loader/loader.h"
 #include "fuelrail/loader/sample_program.h"
 #include "fuelrail/testing/golden_images.h"
 #include "fuelrail/testing/image_set.h"
 #include "fuelrail/testing/invented_codec.h"
 #include "fuelrail/testing/memory_container.h"
+#include "fuelrail/testing/npy_text.h"
 #include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/worker_conformance.h"
 #include "fuelrail/transform/plan.h"
@@ -23,6 +25,7 @@
 namespace fuelrail {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -368,6 +371,33 @@ TEST(SampleWorker, each_image_field_may_have_a_list_of_transforms_of_its_own) {
   }
 }
 
+TEST(SampleWorker, warnings_name_the_field_and_how_to_read_it) {
+  const std::string deep = testing::golden_image("rgba16.png").encoded;
+  const std::string rows = testing::npy_text("<u2", "(1, 2)", std::vector<uint16_t>{1, 2});
+  const auto container = std::make_shared<MemoryContainer>(
+      "memory://lossy", images_named({"image", "cameras.0.image"}),
+      std::vector<MemoryContainer::Record>{{.fields = {rows, deep}}, {.fields = {deep, deep}}});
+  const auto told_by = [&](const std::string& field) {
+    ImageOptions options = training_options();
+    options.fields = {field};
+    std::vector<std::string> told;
+    LoaderOptions loading;
+    loading.engine.warn = [&](const std::string& text) { told.push_back(text); };
+    Rows made(container, options, 2);
+    sample_work(container, options, loading).make_worker()->process(made.tasks());
+    return told;
+  };
+  const std::vector<std::string> told = told_by("cameras.0.image");
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_THAT(told[0], HasSubstr("record 0, field 'cameras.0.image', offset 0: the image has 16"));
+  for (const std::string& text : told) {
+    EXPECT_THAT(text, HasSubstr("read it with data[i][\"cameras.0.image\"] and decode it"));
+  }
+  // Record 0 is refused, so nothing of it is lost.
+  EXPECT_THAT(told_by("image")[0], AllOf(HasSubstr("record 1, field 'image'"),
+                                         HasSubstr("load the field 'encoded' and decode it")));
+}
+
 // Two records of a clip, texts and bytes: one of three items and an empty one.
 std::shared_ptr<MemoryContainer> clips(const std::vector<std::vector<std::byte>>& frames) {
   FieldSpec clip = image_field("clip");
@@ -402,6 +432,19 @@ TEST(SampleWorker, images_of_a_list_share_their_random_numbers) {
         << i;
   }
   EXPECT_THAT(rows.batch().ragged_row(0, 1).shape, ElementsAre(0, 16, 16, 3));
+}
+
+TEST(SampleWorker, a_short_record_of_many_images_takes_no_memory) {
+  const auto container = clips(std::vector(20'000, std::vector<std::byte>(1)));
+  ImageOptions options = training_options();
+  options.transforms = {Resize{.size = {512, 512}}};
+  options.fields = {"clip"};
+  Rows rows(container, options, 1);
+  sample_work(container, options).make_worker()->process(rows.tasks());
+  EXPECT_TRUE(is_skippable(rows.tasks()[0].error));
+  EXPECT_THAT(message_of(rows.tasks()[0].error),
+              HasSubstr("field 'clip': a list of images is too long for one array: expected at "
+                        "most 2147483648 bytes, found 20000 images of 786432 bytes"));
 }
 
 TEST(SampleWorker, lists_of_images_without_a_fixed_size_and_of_texts_are_lists_of_items) {

@@ -1,7 +1,10 @@
 #include "fuelrail/loader/upright_decoder.h"
 
+#include <cstddef>
 #include <exception>
+#include <optional>
 
+#include "fuelrail/decode/formats.h"
 #include "fuelrail/decode/orientation.h"
 
 namespace fuelrail {
@@ -17,6 +20,22 @@ RawView as_values(ImageView pixels, ValueLayout layout) {
           pixels.row_stride_bytes};
 }
 
+// The pixels that job.box has in the file, if nothing needs to be done to them and enough readable
+// bytes follow. Errors: as for decoding.
+std::optional<ConstImageView> in_file(const UprightJob& job) {
+  const Decoding* const decoding = decoding_of(job.info.format);
+  if (decoding == nullptr || decoding->pixels_in_file == nullptr || job.info.orientation != 1) {
+    return {};
+  }
+  const Bytes file = job.encoded.bytes;
+  const auto pixels = decoding->pixels_in_file(file, job.box, job.channels);
+  if (!pixels) return {};
+  const auto* const end = reinterpret_cast<const std::byte*>(pixels->row(pixels->height - 1) +
+                                                             pixels->width * pixels->channels);
+  const auto behind = static_cast<size_t>(file.data() + file.size() - end);
+  return behind >= PixelBuffer::kReadableBehind ? pixels : std::nullopt;
+}
+
 }  // namespace
 
 // Decodes one image at a time, so that its pixels stay in the cache.
@@ -27,6 +46,7 @@ void UprightDecoder::decode_stored(DecodeJob& stored, uint32_t& tolerated) {
 }
 
 ConstImageView UprightDecoder::decode(const UprightJob& job, uint32_t& tolerated) {
+  if (const std::optional<ConstImageView> pixels = in_file(job)) return *pixels;
   const ImageInfo& info = job.info;
   const Box box = to_stored(job.box, info.stored, info.orientation);
   const int64_t margin = box.width < info.stored.width ? kDecodeMargin : 0;

@@ -29,8 +29,8 @@ struct UprightJob {
 class UprightDecoder {
  public:
   // Returns: the pixels of job.box, followed by PixelBuffer's readable bytes. Lifetime: until the
-  // next call. Adds the number of ignored oddities to `tolerated`. Errors: thrown, as in
-  // DecodeJob::error.
+  // next call, and not longer than job.encoded. Adds the number of ignored oddities to `tolerated`.
+  // Errors: thrown, as in DecodeJob::error.
   ConstImageView decode(const UprightJob& job, uint32_t& tolerated);
 
   // Returns: the values of job.box, in the layout of value_layout. job.channels is not used.

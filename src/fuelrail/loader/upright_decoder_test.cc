@@ -73,6 +73,25 @@ TEST(UprightDecoder, values_of_a_box_are_turned_upright_too) {
   }
 }
 
+TEST(UprightDecoder, uses_the_pixels_of_an_npy_file_where_they_lie) {
+  const Bytes npy = testing::golden_image("rgb8.npy").bytes();
+  const ImageInfo info = probe(npy);
+  const Size size = info.stored;
+  std::vector<uint8_t> memory(static_cast<size_t>(size.height * size.width * 3));
+  const ImageView all{memory.data(), size.height, size.width, 3, size.width * 3};
+  decode_whole(*make_decoder(), npy, info, all);
+  UprightDecoder decoder;
+  uint32_t tolerated = 0;
+  const auto lies_in_file = [&](Box box) {
+    const ConstImageView pixels = decoder.decode({npy, info, box}, tolerated);
+    EXPECT_EQ(pixels_of(pixels), pixels_of(all.crop(box)));
+    const auto* const data = reinterpret_cast<const std::byte*>(pixels.data);
+    return data >= npy.data() && data < npy.data() + npy.size();
+  };
+  EXPECT_TRUE(lies_in_file({1, 2, size.height / 2, size.width - 3}));
+  EXPECT_FALSE(lies_in_file(whole(size)));  // too few readable bytes follow
+}
+
 TEST(UprightDecoder, eighths_give_the_smaller_image) {
   const std::vector<std::byte> jpeg = make_jpeg(64, 48, 2);
   const ImageInfo info = probe(jpeg);

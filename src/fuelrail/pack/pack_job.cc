@@ -71,7 +71,7 @@ PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
 PackResult PackJob::run() {
   if (left_out().too_many()) {
     if (!journal_->left() && !journal_->is_foreign()) journal_->finish();  // this run created it
-    give_up("a folder or a line of the list cannot be read", failures_[left_out().allowed]);
+    give_up("part of the source cannot be read", failures_[left_out().allowed]);
   }
   resume();
   look_at_existing_parts();
@@ -248,6 +248,10 @@ void PackJob::write_part(Planned& planned, Images& images, ProgressReporter& pro
     progress.report_when_due();
   }
   if (planned.part->records() == 0) {
+    if (failures_.empty()) {  // a stream that ended at once
+      throw CorruptError(fmt::format("the source has no {}s", source_.thing()),
+                         {.path = planned.plan.uri});
+    }
     give_up(fmt::format("none of the {}s for this file can be read", source_.thing()),
             {planned.plan.uri, failures_.back().reason});
   }

@@ -359,7 +359,7 @@ TEST_F(Packer, more_unreadable_folders_than_allowed_end_the_job_and_leave_the_re
   for (const char* name : {"ant", "bee"}) {
     std::filesystem::permissions(photo(name), std::filesystem::perms::owner_all);
   }
-  EXPECT_THAT(said, StartsWith(photo("bee") + ": a folder or a line of the list cannot be read"));
+  EXPECT_THAT(said, StartsWith(photo("bee") + ": part of the source cannot be read"));
   EXPECT_THAT(names_in(out()), ElementsAre("x.rec.errors.jsonl"));
 }
 

@@ -156,7 +156,7 @@ TEST_F(Packer, a_part_made_alone_leaves_out_the_lines_that_the_whole_run_does) {
   EXPECT_EQ(pack(list, out("y.rec"), options).failures.size(), 2u);
   EXPECT_EQ(outputs().at("y.part001.rec"), outputs().at("x.part001.rec"));
   options.max_errors.fraction = 0.04;
-  EXPECT_THAT(refusal<CorruptError>(list, out("z.rec"), options), HasSubstr("line of the list"));
+  EXPECT_THAT(refusal<CorruptError>(list, out("z.rec"), options), HasSubstr("part of the source"));
 }
 
 TEST_F(Packer, a_list_of_bad_lines_alone_says_what_they_have) {

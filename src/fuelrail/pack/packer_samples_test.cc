@@ -96,6 +96,15 @@ TEST_F(PackedSamples, a_stream_gives_the_same_bytes_for_any_number_of_threads) {
   }
 }
 
+TEST_F(PackedSamples, a_source_without_samples_is_refused) {
+  indexed_.count = stream_.count = 0;
+  for (const MadeSource* source : {&indexed_, &stream_}) {
+    EXPECT_EQ(refusal_of<CorruptError>([&] { pack_samples(*source, out("a.rec"), {}); }),
+              out("a.rec") + ": the source has no samples");
+  }
+  EXPECT_TRUE(names_in(dir_.path()).empty());
+}
+
 TEST_F(PackedSamples, a_stream_is_read_to_its_end_after_too_many_failures) {
   stream_.bad = true;
   EXPECT_THAT(refusal_of<CorruptError>([&] { pack_samples(stream_, out("a.rec"), {}); }),

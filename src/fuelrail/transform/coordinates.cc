@@ -51,9 +51,12 @@ Affine affine_of(const WarpStep& step, Size input) {
           c, d, in_pixels(step.output.height) * 0.5 - (c * x + d * y)};
 }
 
+// The areas and the affine maps of smaller coordinates are finite.
+constexpr double kMostCoordinate = 1e100;
+
 bool is_box(const Corners& box) {
   for (const double at : {box.x1, box.y1, box.x2, box.y2}) {
-    if (!std::isfinite(at)) return false;
+    if (!(std::abs(at) <= kMostCoordinate)) return false;  // also if it is NaN
   }
   return box.x2 >= box.x1 && box.y2 >= box.y1;
 }
@@ -72,10 +75,6 @@ Corners limited(const Corners& box, const Box& to) {
 
 using Polygon = std::vector<Point>;  // convex, in order
 
-Polygon corners_of(const Corners& box) {
-  return {{box.x1, box.y1}, {box.x2, box.y1}, {box.x2, box.y2}, {box.x1, box.y2}};
-}
-
 Corners hull_of(const Polygon& polygon) {
   Corners hull{polygon[0].x, polygon[0].y, polygon[0].x, polygon[0].y};
   for (const Point& point : polygon) {
@@ -87,10 +86,10 @@ Corners hull_of(const Polygon& polygon) {
   return hull;
 }
 
-// The part of the polygon where side * (x or y - limit) >= 0 (Sutherland and Hodgman, "Reentrant
-// polygon clipping").
-Polygon cut(const Polygon& polygon, double Point::*axis, double limit, double side) {
-  Polygon kept;
+// Sets `kept` to the part of the polygon where side * (x or y - limit) >= 0 (Sutherland and
+// Hodgman, "Reentrant polygon clipping").
+void cut(const Polygon& polygon, double Point::*axis, double limit, double side, Polygon& kept) {
+  kept.clear();
   for (size_t i = 0; i < polygon.size(); ++i) {
     const Point& from = polygon[i];
     const Point& to = polygon[(i + 1) % polygon.size()];
@@ -101,14 +100,15 @@ Polygon cut(const Polygon& polygon, double Point::*axis, double limit, double si
     const double part = before / (before - after);
     kept.push_back({from.x + part * (to.x - from.x), from.y + part * (to.y - from.y)});
   }
-  return kept;
 }
 
-Polygon limited(Polygon polygon, const Box& to) {
-  polygon = cut(polygon, &Point::x, in_pixels(to.left), 1);
-  polygon = cut(polygon, &Point::x, in_pixels(to.right()), -1);
-  polygon = cut(polygon, &Point::y, in_pixels(to.top), 1);
-  return cut(polygon, &Point::y, in_pixels(to.bottom()), -1);
+// Returns: whether a part of the polygon is left.
+bool limit(Polygon& polygon, const Box& to, Polygon& spare) {
+  cut(polygon, &Point::x, in_pixels(to.left), 1, spare);
+  cut(spare, &Point::x, in_pixels(to.right()), -1, polygon);
+  cut(polygon, &Point::y, in_pixels(to.top), 1, spare);
+  cut(spare, &Point::y, in_pixels(to.bottom()), -1, polygon);
+  return polygon.size() >= 3;
 }
 
 Corners hull_of(const Affine& affine, const Corners& box) {
@@ -181,26 +181,26 @@ void Motion::add(const Box& from, const Affine& affine, bool turns, Size output)
   output_ = output;
 }
 
-std::optional<Corners> Motion::move(const Corners& object) const {
+std::optional<Corners> Motion::move(const Corners& object) {
   Corners box = limited(object, whole(image_));
-  Polygon turned;  // the visible part, from the first rotation on
   for (size_t i = 0; i < legs_.size(); ++i) {
     const Leg& leg = legs_[i];
     const bool upright = i < first_turn_ || i >= end_turn_;
     if (upright) box = limited(box, leg.from);
     if (!has_area(box)) return std::nullopt;
-    if (end_turn_ > 0 && i == first_turn_) turned = corners_of(box);
+    if (end_turn_ > 0 && i == first_turn_) {
+      turned_ = {{box.x1, box.y1}, {box.x2, box.y1}, {box.x2, box.y2}, {box.x1, box.y2}};
+    }
     if (end_turn_ > 0 && i >= first_turn_) {
-      turned = limited(std::move(turned), leg.from);
-      if (turned.size() < 3) return std::nullopt;
-      for (Point& point : turned) point = mapped(leg.affine, point);
+      if (!limit(turned_, leg.from, spare_)) return std::nullopt;
+      for (Point& point : turned_) point = mapped(leg.affine, point);
     }
     if (upright) box = hull_of(leg.affine, box);
-    if (i + 1 == end_turn_) box = hull_of(turned);
+    if (i + 1 == end_turn_) box = hull_of(turned_);
   }
   box = limited(box, whole(output_));
   if (!has_area(box)) return std::nullopt;
-  if (end_turn_ > 0 && limited(std::move(turned), whole(output_)).size() < 3) return std::nullopt;
+  if (end_turn_ > 0 && !limit(turned_, whole(output_), spare_)) return std::nullopt;
   return box;
 }
 
@@ -240,7 +240,8 @@ void read_boxes(std::span<const Number> values, BoxFormat format, CoordinateForm
     if (!is_box(box)) {
       throw CorruptError(
           fmt::format("a box of the field '{}' is invalid", field),
-          {.expected = "finite numbers, and a width and height of at least 0",
+          {.expected = fmt::format("numbers of at most {}, and a width and height of at least 0",
+                                   kMostCoordinate),
            .found = fmt::format("({}, {}, {}, {}) in row {}", values[i], values[i + 1],
                                 values[i + 2], values[i + 3], i / 4)});
     }
@@ -267,7 +268,7 @@ void write_boxes(std::span<const Corners> boxes, BoxFormat format, CoordinateFor
   }
 }
 
-void move_boxes(const Motion& motion, const KeepRule& rule, std::span<const uint8_t> removed,
+void move_boxes(Motion& motion, const KeepRule& rule, std::span<const uint8_t> removed,
                 std::span<Corners> boxes, std::vector<uint8_t>& kept) {
   kept.clear();
   for (size_t i = 0; i < boxes.size(); ++i) {
@@ -315,12 +316,39 @@ void move_points(const Motion& motion, CoordinateForm form, int64_t numbers,
   }
 }
 
-void drop_unseen(std::span<const uint8_t> shown, std::span<uint8_t> kept) {
-  if (kept.empty()) return;
-  const size_t each = shown.size() / kept.size();
-  for (size_t i = 0; i < kept.size(); ++i) {
-    const auto points = shown.subspan(i * each, each);
-    if (std::find(points.begin(), points.end(), 1) == points.end()) kept[i] = 0;
+void keep_seen(std::span<const uint8_t> shown, std::span<uint8_t> kept) {
+  for (size_t i = 0; i < shown.size(); ++i) kept[i / (shown.size() / kept.size())] |= shown[i];
+}
+
+// --- Vectors ---
+
+void move_vectors(const Motion& motion, Size map, RawView vectors) {
+  const Affine& affine = motion.affine();
+  const double x_scale = in_pixels(motion.image().width) / in_pixels(map.width);
+  const double y_scale = in_pixels(motion.image().height) / in_pixels(map.height);
+  const double a = affine[0] * x_scale;
+  const double b = affine[1] * y_scale;
+  const double c = affine[3] * x_scale;
+  const double d = affine[4] * y_scale;
+  if (vectors.channels == 1 || (a == 1 && b == 0 && c == 0 && d == 1)) return;
+  if (vectors.channels != 2) {
+    throw UnsupportedError(
+        "the vectors of a map do not have two channels",
+        {.expected = "x and y, because a transform mirrors, turns or scales vectors",
+         .found = fmt::format("{} channels", vectors.channels),
+         .remedy =
+             "Set vectors=False, if the map's values are not vectors, or omit the transform"});
+  }
+  // Without the products with 0, because a vector may be infinite or NaN.
+  const auto times = [](double factor, double side) { return factor == 0 ? 0 : factor * side; };
+  for (int64_t y = 0; y < vectors.height; ++y) {
+    auto* vector = vectors.row_of<float>(y);
+    for (int64_t x = 0; x < vectors.width; ++x, vector += 2) {
+      const double from_x = vector[0];
+      const double from_y = vector[1];
+      vector[0] = static_cast<float>(times(a, from_x) + times(b, from_y));
+      vector[1] = static_cast<float>(times(c, from_x) + times(d, from_y));
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-// Moves the coordinates of a sample with its image: boxes, points and camera matrices.
+// Moves the coordinates of a sample with its image: boxes, points, vectors and camera matrices.
 //
 // Coordinates are in pixels, x to the right and y down; (0, 0) is the upper left corner of the
 // first pixel, and (width, height) the opposite corner of the image. All results are computed in
@@ -15,6 +15,7 @@
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/base/raw_view.h"
 #include "fuelrail/transform/geometry.h"
 #include "fuelrail/transform/plan.h"
 
@@ -37,7 +38,7 @@ Affine affine(const Plan& plan);
 
 // What a plan does to coordinates. An object is visible in the output only if no step cut it off,
 // so a Motion knows the edges of all steps, not only their product.
-// Threads: any number may use a Motion that does not change.
+// Threads: one at a time.
 class Motion {
  public:
   Motion() = default;
@@ -55,7 +56,7 @@ class Motion {
   // object, or if the object has no area. The object is taken to fill its box. After the last
   // rotation or shear, the box is the hull of the object's corners, limited to the output, as in
   // torchvision: if an edge of the output cuts a rotated object, the box may be larger than needed.
-  std::optional<Corners> move(const Corners& object) const;
+  std::optional<Corners> move(const Corners& object);
 
   // The hull of the object's mapped corners, also where it is cut off.
   Corners hull(const Corners& object) const;
@@ -78,6 +79,8 @@ class Motion {
   Size image_;
   Size output_;
   Affine affine_ = kUnmoved;
+  std::vector<Point> turned_;  // of `move`: the visible part, from the first rotation on
+  std::vector<Point> spare_;
 };
 
 // --- Boxes ---
@@ -89,8 +92,8 @@ struct CoordinateForm {
 };
 
 // Appends the boxes of `values`, four numbers each, to `boxes`. Number: float or double.
-// Errors: CorruptError that names the field and the row of a box that is not finite, or whose width
-// or height is negative.
+// Errors: CorruptError that names the field and the row of a box whose width or height is negative,
+// or with a number that is not finite or so large that areas would not be.
 template <typename Number>
 void read_boxes(std::span<const Number> values, BoxFormat format, CoordinateForm form, Size image,
                 std::string_view field, std::vector<Corners>& boxes);
@@ -111,7 +114,7 @@ struct KeepRule {
 
 // Moves the boxes, and sets kept[i] to 1 if object i stays, otherwise to 0. `removed`: objects that
 // a RandomIoUCrop removed (a part of Plan::removed); empty: none. A removed object is not visible.
-void move_boxes(const Motion& motion, const KeepRule& rule, std::span<const uint8_t> removed,
+void move_boxes(Motion& motion, const KeepRule& rule, std::span<const uint8_t> removed,
                 std::span<Corners> boxes, std::vector<uint8_t>& kept);
 
 // --- Points ---
@@ -124,9 +127,18 @@ template <typename Number>
 void move_points(const Motion& motion, CoordinateForm form, int64_t numbers,
                  std::span<const Number> from, std::span<Number> to, std::vector<uint8_t>& shown);
 
-// For objects that have points and no boxes: sets kept[i] to 0 if none of the points of object i is
+// For objects that have points and no boxes: sets kept[i] to 1 if one of the points of object i is
 // shown. Requires: as many points for each object.
-void drop_unseen(std::span<const uint8_t> shown, std::span<uint8_t> kept);
+void keep_seen(std::span<const uint8_t> shown, std::span<uint8_t> kept);
+
+// --- Vectors ---
+
+// Turns, mirrors and scales the vectors of a map, such as optical flow, as the image: each is
+// multiplied by the linear part of the affine map. `vectors`: float32, with x and y as channels, in
+// pixels of the map; `map`: the map's size, which may differ from the image's. A map with one
+// channel has no vectors and stays. Errors: UnsupportedError for other numbers of channels, unless
+// all vectors stay.
+void move_vectors(const Motion& motion, Size map, RawView vectors);
 
 // --- Cameras ---
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/resolved_plan.h"
 
 namespace fuelrail {
@@ -42,9 +43,8 @@ class ChangesColours final : public PixelStage {
   void apply(ConstImageView, ImageView, const StageRandom&) const override {}
 };
 
-std::vector<Corners> moved(const Motion& motion, std::vector<Corners> boxes,
-                           std::vector<uint8_t>& kept, const KeepRule& rule = {},
-                           const std::vector<uint8_t>& removed = {}) {
+std::vector<Corners> moved(Motion motion, std::vector<Corners> boxes, std::vector<uint8_t>& kept,
+                           const KeepRule& rule = {}, const std::vector<uint8_t>& removed = {}) {
   move_boxes(motion, rule, removed, boxes, kept);
   return boxes;
 }
@@ -184,6 +184,23 @@ TEST(Boxes, that_are_inverted_or_not_finite_are_refused_with_field_and_row) {
   }
 }
 
+TEST(Boxes, may_be_huge_but_not_so_huge_that_their_area_is_infinite) {
+  const Size image{100, 200};
+  const auto read = [&](double side) {
+    std::vector<Corners> boxes;
+    read_boxes(std::span<const double>(std::array{-side, -side, side, side}), BoxFormat::kXyxy, {},
+               image, "boxes", boxes);
+    return boxes;
+  };
+  std::vector<uint8_t> kept;
+  const Motion motion = motion_of({Resize{.size = {300, 400}}, rotation(45)}, image);
+  EXPECT_EQ(moved(motion, read(1e99), kept)[0], (Corners{0, 0, 400, 300}));
+  EXPECT_THAT(kept, ElementsAre(1));
+  moved(motion, read(1e99), kept, {.min_area = 1e-9});
+  EXPECT_THAT(kept, ElementsAre(0));
+  EXPECT_THROW(read(1e160), CorruptError);
+}
+
 TEST(MovePoints, outside_points_lose_their_visibility_and_absent_points_stay_zeros) {
   const Motion motion = motion_of({CenterCrop{{40, 60}}, HorizontalFlip{1}}, {100, 200});
   const std::vector<float> points{70, 30, 2, 69, 30, 2, 100, 50, 0, 130, 70, 1, 0, 0, 0, 0, 0, 1};
@@ -192,14 +209,60 @@ TEST(MovePoints, outside_points_lose_their_visibility_and_absent_points_stay_zer
   move_points(motion, {}, 3, std::span<const float>(points), std::span<float>(made), shown);
   EXPECT_THAT(made, ElementsAre(60, 0, 2, 61, 0, 0, 30, 20, 0, 0, 40, 1, 0, 0, 0, 130, -30, 0));
   EXPECT_THAT(shown, ElementsAre(1, 0, 0, 1, 0, 0));
-  std::vector<uint8_t> kept{1, 1};
-  drop_unseen(std::vector<uint8_t>{1, 0, 0, 0}, kept);
-  EXPECT_THAT(kept, ElementsAre(1, 0));
+  std::vector<uint8_t> kept{0, 0, 1};
+  keep_seen(std::vector<uint8_t>{0, 1, 0, 0, 0, 0}, kept);
+  EXPECT_THAT(kept, ElementsAre(1, 0, 1));
 
   std::vector<double> pair{0.5, 0.5};
   move_points(motion, {.relative = true, .pixel_centers = true}, 2, std::span<const double>(pair),
               std::span<double>(pair), shown);
   EXPECT_THAT(pair, ElementsAre((60 - 30.5 - 0.5) / 60, 0.5));
+}
+
+// The vectors of a map of one row after the transforms. `channels`: of each.
+std::vector<float> moved_vectors(const Transforms& transforms, Size image, Size map,
+                                 std::vector<float> vectors, int64_t channels = 2) {
+  const auto pixels = static_cast<int64_t>(vectors.size()) / channels;
+  const RawView view{reinterpret_cast<std::byte*>(vectors.data()),
+                     1,
+                     pixels,
+                     channels,
+                     DType::kFloat32,
+                     pixels * channels * 4};
+  move_vectors(motion_of(transforms, image), map, view);
+  return vectors;
+}
+
+TEST(MoveVectors, vectors_are_scaled_mirrored_and_turned_but_not_shifted) {
+  const Size image{100, 200};
+  const std::vector<float> two{5, 3, 0, -1};
+  const auto made = [&](const Transforms& transforms, Size map = {100, 200}) {
+    return moved_vectors(transforms, image, map, two);
+  };
+  EXPECT_EQ(made({CenterCrop{{40, 60}}, Pad{{1, 2, 3, 4}}}), two);
+  EXPECT_THAT(made({HorizontalFlip{1}}), ElementsAre(-5, 3, 0, -1));
+  EXPECT_THAT(made({VerticalFlip{1}, Resize{.size = {50, 400}}}), ElementsAre(10, -1.5, 0, 0.5));
+  EXPECT_THAT(made({rotation(90, true)}), ElementsAre(3, -5, -1, 0));
+  // In pixels of a map that has half the image's size.
+  EXPECT_THAT(made({HorizontalFlip{1}}, {50, 100}), ElementsAre(-10, 6, 0, -2));
+}
+
+TEST(MoveVectors, a_bad_number_does_not_spread_and_only_two_channels_are_vectors) {
+  const Size image{100, 200};
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  const Transforms flip{HorizontalFlip{1}};
+  const std::vector<float> made = moved_vectors(flip, image, image, {nan, 3, infinity, 4});
+  EXPECT_EQ(made[1], 3);
+  EXPECT_EQ(made[2], -infinity);
+  EXPECT_EQ(made[3], 4);
+  EXPECT_THAT(moved_vectors(flip, image, image, {1, 2}, 1), ElementsAre(1, 2));
+  EXPECT_THAT(moved_vectors({CenterCrop{{40, 60}}}, image, image, {1, 2, 3}, 3),
+              ElementsAre(1, 2, 3));
+  EXPECT_THAT(testing::refusal_of<UnsupportedError>([&] {
+                moved_vectors(flip, image, image, {1, 2, 3}, 3);
+              }),
+              ::testing::AllOf(HasSubstr("found 3 channels"), HasSubstr("Set vectors=False")));
 }
 
 TEST(MoveCamera, points_are_projected_to_where_the_image_shows_them) {

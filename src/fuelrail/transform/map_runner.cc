@@ -19,10 +19,6 @@ float value_at(const std::byte* row, int64_t i) {
   return value;
 }
 
-void put_value(std::byte* row, int64_t i, float value) {
-  std::memcpy(row + i * static_cast<int64_t>(sizeof value), &value, sizeof value);
-}
-
 // The weighted sum of values at from(span.begin), ..., without those of weight 0, which may be NaN.
 template <typename From>
 float weighted(const ExactTaps& taps, int64_t output, From from) {
@@ -68,7 +64,7 @@ struct MapRunner::Impl {
 
   Line rows_;
   Line columns_;
-  std::vector<float> across_;  // the needed rows of the input, resampled horizontally
+  Scratch across_;  // the needed rows of the input, resampled horizontally
   Scratch buffers_[2];
   int current_ = 0;
 };
@@ -128,38 +124,32 @@ ConstRawView MapRunner::Impl::resample(const ResampleStep& step, ConstRawView in
   if (columns.size() <= 0) rows = {};  // only border; of the input, there is a single pixel
   const int64_t channels = input.channels;
   const int64_t row_values = step.window.width * channels;
-  // Calls `make(place, value)` for each value of a row that is not border, and fills the others.
-  const auto each_value = [&](auto put, auto make) {
+  // Writes a row: `make(output, x, channel)`, or `fill` in a border.
+  const auto write_row = [&](float* to, auto make) {
     for (int64_t x = 0; x < step.window.width; ++x) {
       const int64_t output = columns_.outputs[static_cast<size_t>(x)];
-      for (int64_t c = 0; c < channels; ++c) {
-        put(x * channels + c, output < 0 ? fill : make(output, x, c));
-      }
+      for (int64_t c = 0; c < channels; ++c) *to++ = output < 0 ? fill : make(output, x, c);
     }
   };
-  across_.resize(static_cast<size_t>(rows.size() * row_values));
+  auto* const across = reinterpret_cast<float*>(
+      across_.take(static_cast<size_t>(rows.size() * row_values) * sizeof(float)));
   for (int64_t y = 0; y < rows.size(); ++y) {
     const std::byte* const from = input.row(step.box.top + rows.begin + y - input_box.top);
-    float* const to = across_.data() + y * row_values;
-    each_value([&](int64_t i, float value) { to[i] = value; },
-               [&](int64_t output, int64_t, int64_t c) {
-                 return weighted(columns_.taps, output, [&](int64_t x) {
-                   return value_at(from, (step.box.left + x - input_box.left) * channels + c);
-                 });
-               });
+    write_row(across + y * row_values, [&](int64_t output, int64_t, int64_t c) {
+      return weighted(columns_.taps, output, [&](int64_t x) {
+        return value_at(from, (step.box.left + x - input_box.left) * channels + c);
+      });
+    });
   }
   const RawView made = next(step.window.size(), channels);
   for (int64_t y = 0; y < made.height; ++y) {
     const int64_t output = rows_.outputs[static_cast<size_t>(y)];
-    std::byte* const to = made.row(y);
-    each_value(
-        [&](int64_t i, float value) { put_value(to, i, value); },
-        [&](int64_t, int64_t x, int64_t c) {
-          if (output < 0) return fill;
-          return weighted(rows_.taps, output, [&](int64_t row) {
-            return across_[static_cast<size_t>((row - rows.begin) * row_values + x * channels + c)];
-          });
-        });
+    write_row(made.row_of<float>(y), [&](int64_t, int64_t x, int64_t c) {
+      if (output < 0) return fill;
+      return weighted(rows_.taps, output, [&](int64_t row) {
+        return across[(row - rows.begin) * row_values + x * channels + c];
+      });
+    });
   }
   return made;
 }

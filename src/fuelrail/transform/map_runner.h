@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "fuelrail/base/box.h"
-#include "fuelrail/base/image_view.h"
 #include "fuelrail/base/raw_view.h"
 #include "fuelrail/transform/plan.h"
 
@@ -24,7 +23,8 @@ class MapRunner {
   // map; an output pixel in a constant border is `fill`: the two are never mixed. Other borders
   // repeat or mirror the map, as they do the image. `input` holds the pixels of `input_box`, which
   // must contain needed_input(plan.steps.front()). Requires: `follow` made the plan for a map; both
-  // views are float32 with equal numbers of channels; to.size() == plan.output; no overlap.
+  // views are float32, at any address, with equal numbers of channels; to.size() == plan.output; no
+  // overlap.
   void run(const Plan& plan, ConstRawView input, Box input_box, float fill, RawView to);
 
  private:

@@ -147,15 +147,13 @@ TEST(MapRunner, a_map_of_another_size_gives_the_same_output) {
   }
 }
 
-TEST(Follow, refuses_another_aspect_ratio_and_vectors_that_would_have_to_turn) {
+TEST(Follow, refuses_another_aspect_ratio) {
   const Size image{375, 500};
   const Plan leader = resolve_at({kTurn}, image, 0);
   Plan plan;
   follow(leader, image, {188, 250}, Follower::kMap, plan);
   follow(leader, image, {37, 50}, Follower::kMap, plan);
   EXPECT_THROW(follow(leader, image, {190, 250}, Follower::kMap, plan), CorruptError);
-  EXPECT_THROW(follow(leader, image, image, Follower::kVectors, plan), UnsupportedError);
-  follow(resolve_at({HorizontalFlip{1}}, image, 0), image, image, Follower::kVectors, plan);
 }
 
 TEST(Follow, a_partner_keeps_filters_and_drops_colours_only_if_asked_to) {

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "fuelrail/base/box.h"
-#include "fuelrail/base/image_view.h"
 #include "fuelrail/base/raw_view.h"
 #include "fuelrail/transform/plan.h"
 

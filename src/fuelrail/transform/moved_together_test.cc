@@ -274,7 +274,7 @@ TEST(MovedTogether, boxes_and_points_are_where_the_pixels_show_the_objects) {
     const Scene scene = random.scene();
     const Transforms transforms = random.list(/*constant=*/true, /*nearest=*/false);
     const Plan plan = plan_of(transforms, scene, i);
-    const Motion motion(plan, scene.image.size);
+    Motion motion(plan, scene.image.size);
     ASSERT_EQ(motion.output(), plan.output);
     const Mask seen = mask_of(moved_image(plan, scene.image));
     std::vector<Corners> boxes = scene.boxes;

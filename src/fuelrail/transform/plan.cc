@@ -95,16 +95,9 @@ Interpolation filter_of(Follower kind, Interpolation listed) {
     case Follower::kMask:
       return Interpolation::kNearestExact;
     case Follower::kMap:
-    case Follower::kVectors:
       break;
   }
   return Interpolation::kBilinear;
-}
-
-[[noreturn]] void throw_turned_vectors() {
-  throw UnsupportedError(
-      "rotations and shears do not turn the vectors of a map",
-      {.remedy = "Set vectors=False, if the map's values are not vectors, or omit the transform"});
 }
 
 // Adds transforms to a plan. Boxes are given in the coordinates of the image after the flips so
@@ -178,7 +171,7 @@ class Resolver {
           "RandomIoUCrop needs the boxes of the objects in the image",
           {.remedy = "Load a dataset with boxes, or use RandomResizedCrop or RandomCrop"});
     }
-    const Motion motion(plan_, image_);
+    Motion motion(plan_, image_);
     const auto& boxes = *inputs_.boxes;
     plan_.removed.resize(boxes.size());
     std::vector<Corners> objects;  // those that are still visible
@@ -490,20 +483,24 @@ void require_still(const CustomStep& step) {
 
 void follow(const Plan& leader, Size image, Size other, Follower kind, Plan& to) {
   require_same_aspect(image, other);
-  to = leader;
+  to.steps = leader.steps;
   to.steps.front() = for_size(leader.steps.front(), image, other);
   for (ResampleStep& step : to.steps) step.interpolation = filter_of(kind, step.interpolation);
-  std::erase_if(to.pixel_steps, [kind](PixelStep& step) {
-    if (const auto* custom = std::get_if<CustomStep>(&step)) require_still(*custom);
+  to.pixel_steps.clear();
+  for (PixelStep step : leader.pixel_steps) {
+    const auto* const custom = std::get_if<CustomStep>(&step);
+    if (custom != nullptr) require_still(*custom);
+    const bool has_colors = custom != nullptr || std::holds_alternative<ColorStep>(step);
+    if (has_colors && kind != Follower::kPartner) continue;
     if (auto* resampling = std::get_if<ResampleStep>(&step)) {
       resampling->interpolation = filter_of(kind, resampling->interpolation);
-    } else if (std::holds_alternative<WarpStep>(step) && kind == Follower::kVectors) {
-      throw_turned_vectors();
     }
-    const bool has_colors =
-        std::holds_alternative<ColorStep>(step) || std::holds_alternative<CustomStep>(step);
-    return has_colors && kind != Follower::kPartner;
-  });
+    to.pixel_steps.push_back(step);
+  }
+  to.flip_horizontal = leader.flip_horizontal;
+  to.flip_vertical = leader.flip_vertical;
+  to.output = leader.output;
+  to.removed.clear();
 }
 
 }  // namespace fuelrail

@@ -105,15 +105,14 @@ enum class Follower : uint8_t {
   kPartner,           // resampled as the leader, with its changes of colour
   kUncoloredPartner,  // without them
   kMask,              // numbers of classes or objects: takes the nearest pixel (kNearestExact)
-  kMap,               // continuous values: linear interpolation
-  kVectors,           // a map of vectors in pixels, such as optical flow
+  kMap,               // continuous values: linear interpolation; `move_vectors` turns vectors
 };
 
 // The plan for an image of size `other` that shows the same scene as the image of size `image` for
 // which `leader` was resolved, and that moves with it. Both give an output of the same size.
 // Requires: `leader` is not adapted to scaled decoding; `to` is another plan, which is replaced.
 // Errors: CorruptError if the aspect ratios differ by more than a pixel; UnsupportedError for a
-// custom stage that moves pixels, and for vectors if the plan rotates or shears them.
+// custom stage that moves pixels.
 void follow(const Plan& leader, Size image, Size other, Follower kind, Plan& to);
 
 }  // namespace fuelrail

@@ -24,7 +24,6 @@ def sample(tmp_path: pathlib.Path) -> fr.Sample:
         "panoptic": F.Mask(encoding="rgb"),
         "depth": F.Map(),
         "flow": F.Map(),
-        "masks": F.Mask(list=True),
     }
     given: dict[str, Any] = {
         "clip": FRAMES,
@@ -32,7 +31,6 @@ def sample(tmp_path: pathlib.Path) -> fr.Sample:
         "panoptic": NUMBERS.astype(np.int32),
         "depth": NUMBERS.astype(np.float16),
         "flow": np.stack([NUMBERS, -NUMBERS], 2).astype(np.float32),
-        "masks": [NUMBERS.astype(np.uint16)],
     }
     fr.pack([given], tmp_path / "out.rec", schema=schema)
     return fr.open(tmp_path / "out.rec")[0]
@@ -66,7 +64,6 @@ def test_masks_and_maps_are_decoded_to_their_numbers(
 
 def test_a_map_of_two_channels_is_optical_flow(sample: fr.Sample) -> None:
     np.testing.assert_array_equal(sample.decode("flow"), np.stack([NUMBERS, -NUMBERS], 2))
-    np.testing.assert_array_equal(sample.decode("masks", item=0), NUMBERS)
     with pytest.raises(
         fr.InvalidArgumentError, match=r"wrong shape: .*\(height, width, 1\), found"
     ):

@@ -164,6 +164,9 @@ def test_python_numbers_become_any_type_that_has_them() -> None:
         (F.Tensor("float32"), torch.zeros((), device="meta"), "'x' cannot be read.*`.cpu\\(\\)`"),
         (F.Tensor("float32", (2,)), [torch.zeros(()), torch.zeros((), device="meta")], "'x' cannot be read"),
         (F.Tensor("bfloat16", (2,)), [torch.zeros((), dtype=torch.bfloat16), torch.zeros(())], "'x' has the wrong type"),
+        (F.Tensor("float32", (-1, 4)), [1, 2, 3, 4], "Pass a list of rows, even for one object"),
+        (F.Label(["car", "bus"], shape=(-1,)), ["bus"], "Pass class numbers: 'bus' is 1"),
+        (F.Label(), "bus", "'x' has the wrong type.*Pass class numbers"),
         (F.Text(), b"abc", r"'x' has the wrong type: expected a str.*Decode it"),
         (F.Text(), "\udcff", "'x' is not valid Unicode"),
         (F.Text(), None, "There is no null"),
@@ -201,6 +204,15 @@ def test_the_advice_about_a_dtype_keeps_what_the_pixels_mean(
     field: F.FieldSpec, array: Any, remedy: str
 ) -> None:
     refuses(fr.Schema({"image": F.Image(), "x": field}), {"image": JPEG, "x": array}, remedy)
+
+
+def test_colours_in_place_of_a_mask_are_refused_with_what_they_may_be() -> None:
+    colors = np.zeros((2, 3, 3), np.uint8)
+    refuses(
+        fr.Schema({"image": F.Image(), "x": F.Mask()}),
+        {"image": JPEG, "x": colors},
+        r"'x' has the wrong shape.*Convert the colours to class numbers.*encoding=.rgb.",
+    )
 
 
 def test_masks_and_maps_have_their_own_types() -> None:

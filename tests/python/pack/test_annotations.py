@@ -14,6 +14,7 @@ from pycocotools import mask as coco_mask
 from pycocotools.coco import COCO
 
 import fuelrail as fr
+from page import code_of
 from photographs import encoded, photograph
 
 
@@ -113,3 +114,45 @@ def test_masks_are_files_with_palettes_or_arrays(tmp_path: pathlib.Path) -> None
     first, second = fr.open(tmp_path / "out.rec")
     np.testing.assert_array_equal(first.decode("mask"), numbers)
     np.testing.assert_array_equal(second.decode("mask"), numbers.astype(np.int32) * 70_000)
+
+
+def test_the_code_of_annotations_md_runs(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    file, photos = coco_files(tmp_path)
+    pack("--from", "coco", file, photos, "train.rec")
+    instances = json.loads(file.read_text())
+    images, objects = instances["images"], instances["annotations"]
+    captions = [{"id": 1, "image_id": images[0]["id"], "caption": "A photograph."}]
+    person = {"id": objects[0]["id"], "image_id": objects[0]["image_id"], "keypoints": [1, 2, 2]}
+    for name, added in [("captions", captions), ("person_keypoints", [person])]:
+        made = {"images": images, "annotations": added}
+        (tmp_path / f"{name}.json").write_text(json.dumps(made))
+    Image.new("L", (8, 8)).save("a.png")
+    row = {"image": "a.png", "mask": "a.png", "boxes": [[1, 2, 3, 4]], "labels": [1]}
+    (tmp_path / "table.jsonl").write_text(json.dumps(row) + "\n")
+
+    names: dict[str, Any] = {}
+    for block in code_of("annotations.md"):
+        exec(block, names)
+    assert names["masks"].shape == (names["end"], 512, 512)
+    counts = [sum(one["image_id"] == image["id"] for one in objects) for image in images[:4]]
+    assert (names["labels"] >= 0).sum(1).tolist() == counts
+    pack("--from", "coco", "joined.json", photos, "joined.rec")
+    data = fr.open("joined.rec")
+    assert data[0]["captions"] == ["A photograph."]
+    assert data[0]["file_name"] == "0.jpg"
+    assert sum(sample["keypoints"].any() for sample in data) == 1
+    assert fr.open("table.rec").schema == names["schema"]
+
+
+def test_the_code_of_samples_md_runs(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for block in code_of("samples.md"):
+        exec(block, names)

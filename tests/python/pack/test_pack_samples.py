@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pathlib
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -151,6 +152,24 @@ def test_a_source_with_another_fingerprint_is_another_job(tmp_path: pathlib.Path
         run(other, other.__len__)
 
 
+def test_a_run_with_other_roles_starts_over(tmp_path: pathlib.Path) -> None:
+    class Failing(list[dict[str, int]]):
+        def __getitem__(self, i: Any) -> Any:
+            if i == 6:
+                raise RuntimeError("the disk is on fire")
+            return super().__getitem__(i)
+
+    numbers = [{"x": i} for i in range(9)]
+    whole = tmp_path / "whole.rec"
+    fr.pack(numbers, whole, schema={"x": F.Label()})
+    options: dict[str, Any] = {"threads": 1, "resume": True}
+    with pytest.raises(RuntimeError, match="on fire"):
+        fr.pack(Failing(numbers), tmp_path / "out.rec", schema={"x": F.Tensor("int64")}, **options)
+    with pytest.warns(fr.FuelrailWarning, match="belongs to a different job"):
+        fr.pack(numbers, tmp_path / "out.rec", schema={"x": F.Label()}, **options)
+    assert (tmp_path / "out.rec").read_bytes() == whole.read_bytes()
+
+
 def test_an_output_that_equals_the_result_is_kept(tmp_path: pathlib.Path) -> None:
     fr.pack(SAMPLES, tmp_path / "out.rec", schema=SCHEMA)
     before = contents(tmp_path)
@@ -174,9 +193,24 @@ def test_a_failing_iterator_raises_its_own_exception(tmp_path: pathlib.Path) -> 
         yield from SAMPLES[:3]
         raise KeyError("no more")
 
-    with pytest.raises(KeyError, match="no more"):
+    with pytest.raises(KeyError, match="no more") as caught:
         fr.pack(samples(), tmp_path / "out.rec", schema=SCHEMA, threads=2)
+    assert caught.value.__notes__ == ["raised by the source of sample 3"]  # type: ignore[attr-defined]
+    with pytest.raises(KeyError, match="no more") as caught:
+        fr.pack(samples(), tmp_path / "out.rec")  # the first samples are read before packing
+    if sys.version_info >= (3, 11):
+        assert caught.value.__notes__ == ["raised by the source of sample 3"]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_source_that_is_not_samples_is_refused_with_what_to_pass(tmp_path: pathlib.Path) -> None:
+    for source, schema, message in [
+        (SAMPLES[0], SCHEMA, r"`schema` applies only.*for one sample, pass a list: \[sample\]"),
+        ({"x": 3}, None, r"`source` has the wrong type.*for one sample, pass a list: \[sample\]"),
+        ([(b"image", 3)], None, 'a sample has the wrong type: expected a dict.*{"image": image,'),
+    ]:
+        with pytest.raises(fr.InvalidArgumentError, match=message):
+            fr.pack(source, tmp_path / "out.rec", schema=schema)  # type: ignore[arg-type]
 
 
 def test_an_inferred_schema_is_stored_and_sample_65_is_named(tmp_path: pathlib.Path) -> None:
@@ -255,7 +289,7 @@ def test_a_sample_that_cannot_be_packed_is_named_with_its_field(tmp_path: pathli
         ({"image": b"no image"}, "the image of field 'image' cannot be read"),
         ({"image": tmp_path / "absent.jpg"}, r"the image of field 'image' cannot be read.*absent\.jpg"),
         ({"mask": np.zeros((20, 20), np.uint8)}, "the size of field 'mask' does not match its image"),
-        ({"boxes": [[0, 0, 1, 1], [3, 0, 2, 1]]}, r"'boxes' has a box that .* is inverted.*in row 1"),
+        ({"boxes": [[0, 0, 1, 1], [3, 0, 2, 1]]}, "a box of the field 'boxes' is invalid.*in row 1"),
     ]:  # fmt: skip
         with pytest.raises(fr.CorruptError, match=f"sample 1: .*{message}"):
             fr.pack([good, {**good, **changed}], tmp_path / "out.rec", schema=schema)
@@ -283,9 +317,17 @@ def test_an_image_with_a_palette_may_be_a_mask(tmp_path: pathlib.Path) -> None:
     given = {"image": image.getvalue(), "mask": image.getvalue()}
     schema = {"image": F.Image(), "mask": F.Mask()}
     with pytest.warns(
-        fr.FuelrailWarning, match="the first is sample 0. If its numbers are classes"
+        fr.FuelrailWarning, match="of the field 'image' with a palette: 1; the first is in sample 0"
     ):
         fr.pack([given], tmp_path / "out.rec", schema=schema)
+
+
+def test_masks_of_several_types_are_reported(tmp_path: pathlib.Path) -> None:
+    schema = {"image": F.Image(), "mask": F.Mask()}
+    masks = [np.zeros((20, 30), dtype) for dtype in (np.uint8, np.uint16, np.uint8)]
+    samples = [{"image": encoded(photograph(1, 20, 30)), "mask": mask} for mask in masks]
+    with pytest.warns(fr.FuelrailWarning, match='loader needs dtype={"mask": "uint16"}'):
+        fr.pack(samples, tmp_path / "out.rec", schema=schema)
 
 
 def test_options_that_do_not_apply_are_refused(tmp_path: pathlib.Path) -> None:
@@ -328,6 +370,14 @@ def test_files_agree_on_the_class_names_of_a_field(tmp_path: pathlib.Path) -> No
     assert fr.open(val, classes=train).schema["kind"].classes == ("cat", "dog")
     with pytest.raises(fr.InvalidArgumentError, match="expected 'cow' as class 1, found 'dog'"):
         fr.open(val, classes=["cat", "cow"])
+
+
+def test_boxes_are_checked_without_the_headers_of_images(tmp_path: pathlib.Path) -> None:
+    given = [{"image": b"...", "boxes": [[0, 0, 1, 1], [0, 0, 1, -1]]}]
+    schema = {"image": F.Image(), "boxes": F.Boxes("xywh")}
+    message = "'boxes' has a box that .* is inverted: .*in row 1. Check the format of the boxes"
+    with pytest.raises(fr.CorruptError, match=f"sample 0: .*{message}"):
+        fr.pack(given, tmp_path / "out.rec", schema=schema, verify_images=False)
 
 
 def test_a_bad_mask_is_named_by_its_file(tmp_path: pathlib.Path) -> None:

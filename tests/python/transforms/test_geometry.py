@@ -343,11 +343,13 @@ def test_masks_of_colours_and_of_16_bits_are_moved_whole() -> None:
         assert drawn.move_mask(np.array([[3, 7]], dtype), fill).tolist() == [[7, 3, fill]]
 
 
-def test_vectors_are_not_turned() -> None:
-    drawn = T.draw([T.RandomRotation(30)], (20, 20))
+def test_vectors_turn_with_the_image() -> None:
+    drawn = T.draw([T.RandomRotation((90, 90)), T.Resize((20, 40))], (20, 20))
+    vectors = np.broadcast_to(np.float32([3, 5]), (20, 20, 2))
+    assert (drawn.move_map(vectors) == [10, -3]).all()  # counter-clockwise
+    assert (drawn.move_map(vectors, vectors=False) == [3, 5]).all()
     with pytest.raises(fr.UnsupportedError, match="vectors=False"):
-        drawn.move_map(np.zeros((20, 20, 2)))
-    assert drawn.move_map(np.ones((20, 20, 2)), vectors=False).max() == 1
+        drawn.move_map(np.zeros((20, 20, 3)))
 
 
 @pytest.mark.parametrize(

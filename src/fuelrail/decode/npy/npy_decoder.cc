@@ -27,18 +27,18 @@ std::optional<ValueLayout> values_of(const NpyHeader& header) {
 
 // The elements of the box, in the file. Errors: TruncatedError if the file lacks rows above the
 // box's end.
-ConstRawView stored_box(const NpyHeader& header, const DecodeJob& job) {
-  const Bytes data = job.encoded.bytes.subspan(header.data_at);
+ConstRawView stored_box(const NpyHeader& header, Bytes encoded, Box box) {
+  const Bytes data = encoded.subspan(header.data_at);
   const int64_t row_bytes = header.size.width * header.pixel_bytes();
-  if (data.size() / static_cast<uint64_t>(row_bytes) < static_cast<uint64_t>(job.box.bottom())) {
+  if (data.size() / static_cast<uint64_t>(row_bytes) < static_cast<uint64_t>(box.bottom())) {
     throw TruncatedError(
         fmt::format("the .npy file ends after {} bytes, before the end of the requested rows",
-                    job.encoded.bytes.size()),
-        {.expected = fmt::format("at least {} bytes of elements", job.box.bottom() * row_bytes)});
+                    encoded.size()),
+        {.expected = fmt::format("at least {} bytes of elements", box.bottom() * row_bytes)});
   }
   const ConstRawView all{data.data(),     header.size.height, header.size.width,
                          header.channels, header.dtype,       row_bytes};
-  return all.crop(job.box);
+  return all.crop(box);
 }
 
 // Converts a row of uint8 pixels.
@@ -63,7 +63,7 @@ void take_pixels(const NpyHeader& header, const DecodeJob& job) {
   }
   const int64_t channels = job.output.channels;
   if (channels == 4 && header.channels != 4) refuse_alpha();
-  const ConstImageView from = stored_box(header, job).bytes_image();
+  const ConstImageView from = stored_box(header, job.encoded.bytes, job.box).bytes_image();
   for (int64_t y = 0; y < job.box.height; ++y) {
     go_on(job);
     if (channels == header.channels) {
@@ -81,7 +81,7 @@ void widen(const std::byte* from, int64_t count, float* to) {
 
 void take_values(const NpyHeader& header, const DecodeJob& job) {
   require_stored_values(job, values_of(header));
-  const ConstRawView from = stored_box(header, job);
+  const ConstRawView from = stored_box(header, job.encoded.bytes, job.box);
   const auto row_bytes = static_cast<size_t>(from.row_bytes());
   for (int64_t y = 0; y < from.height; ++y) {
     go_on(job);
@@ -116,6 +116,12 @@ ImageInfo probe_npy(Bytes encoded) {
   info.bits = static_cast<int>(8 * size_in_bytes(header.dtype));
   if (const auto values = values_of(header)) info.values = values->dtype;
   return info;
+}
+
+std::optional<ConstImageView> pixels_in_npy(Bytes encoded, Box box, int64_t channels) {
+  const NpyHeader header = parse_npy_header(encoded);
+  if (header.dtype != DType::kUint8 || header.channels != channels) return {};
+  return stored_box(header, encoded, box).bytes_image();
 }
 
 std::unique_ptr<Decoder> make_npy_decoder() { return std::make_unique<NpyDecoder>(); }

@@ -2,8 +2,13 @@
 // values; float16 and float32 values.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
+#include "fuelrail/base/box.h"
+#include "fuelrail/base/bytes.h"
+#include "fuelrail/base/image_view.h"
 #include "fuelrail/decode/decoder.h"
 
 namespace fuelrail {
@@ -16,5 +21,8 @@ ImageInfo probe_npy(Bytes encoded);
 // another type are its elements, float16 as float32.
 // Errors: UnsupportedError for the pixels of an array that is not uint8.
 std::unique_ptr<Decoder> make_npy_decoder();
+
+// As Decoding::pixels_in_file. Errors, too: as for probe_npy.
+std::optional<ConstImageView> pixels_in_npy(Bytes encoded, Box box, int64_t channels);
 
 }  // namespace fuelrail

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <istream>
@@ -14,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/probe.h"
 #include "fuelrail/pack/annotations/polygon.h"
@@ -28,7 +30,7 @@ constexpr size_t kFewestCoordinates = 6;  // of a polygon with an inside
 constexpr int64_t kNoCategory = -1;       // of an annotation without an object
 
 constexpr size_t kBlockBytes = size_t{1} << 20;
-constexpr uint64_t kMostValues = uint64_t{1} << 23;
+constexpr uint64_t kMostValues = uint64_t{1} << 22;
 constexpr int kMostLevels = 64;
 constexpr size_t kShownCharacters = 60;
 constexpr uint64_t kAskEveryElements = 1024;
@@ -64,12 +66,25 @@ class SourceBuffer final : public std::streambuf {
   std::vector<char> block_;
 };
 
+// The members of an annotation that are kept, besides its image.
+constexpr std::array<std::string_view, 7> kKeptMembers{
+    "category_id", "bbox", "iscrowd", "area", "keypoints", "segmentation", "caption"};
+
+// The other members of images, categories and annotations that are read.
+constexpr std::array<std::string_view, 6> kReadMembers{"id",   "image_id", "file_name",
+                                                       "name", "height",   "width"};
+
+bool is_used(std::string_view member) {
+  return std::ranges::count(kKeptMembers, member) + std::ranges::count(kReadMembers, member) > 0;
+}
+
 // Receives element i of the array `section`, and may take its content.
 using TakeElement =
     std::function<void(const std::string& section, uint64_t i, nlohmann::json& element)>;
 
 // Receives the parser's events. The root is at depth 0, its arrays at depth 1, their elements at
-// depth 2. An element is passed on when it ends, and then dropped.
+// depth 2. An element is passed on when it ends, and then dropped; members that are not used are
+// dropped at once.
 class ElementReader {
  public:
   ElementReader(const std::vector<std::string>& sections, const TakeElement& take,
@@ -92,7 +107,11 @@ class ElementReader {
     if (depth == 2 && (event == Event::array_start || event == Event::value)) {
       refuse("has the wrong type", "an object");
     }
-    if (event == Event::value && ++values_ > kMostValues) {
+    if (depth == 3 && event == Event::key) {
+      member_is_used_ = is_used(value.get_ref<const std::string&>());
+    }
+    if (depth >= 3 && !member_is_used_) return false;
+    if ((event == Event::value || begins) && ++values_ > kMostValues) {
       refuse("has too many values", fmt::format("at most {}", kMostValues));
     }
     if (depth != 2 || event != Event::object_end) return true;
@@ -129,17 +148,19 @@ class ElementReader {
   const KeepGoing& keep_going_;
   std::string section_;
   bool wanted_ = false;
+  bool member_is_used_ = false;  // of the element
   bool is_object_ = false;
   uint64_t count_ = 0;   // elements of the section so far
-  uint64_t values_ = 0;  // in the element so far
+  uint64_t values_ = 0;  // in the element so far, and arrays and objects
   std::vector<std::string> found_;
 };
 
 // Passes the elements of the arrays with these names to `take`, in the file's order; everything
-// else is skipped. Returns: the names that the file has. Memory: some MiB, and one element. Errors:
-// CorruptError for a file that is not JSON (with the offset) or not an object, for an array that
-// occurs twice or is not an array of objects, and for an element of more than 8,388,608 values or
-// 64 levels; StateError when `keep_going` returns false; those of `source` and `take`.
+// else is skipped. Returns: the names that the file has. Memory: some MiB, and the members of one
+// element that are used. Errors: CorruptError for a file that is not JSON (with the offset) or not
+// an object, for an array that occurs twice or is not an array of objects, and for an element whose
+// used members have more than 4,194,304 values, arrays and objects, or 64 levels; StateError when
+// `keep_going` returns false; those of `source` and `take`.
 std::vector<std::string> read_elements(const Source& source,
                                        const std::vector<std::string>& sections,
                                        const TakeElement& take, const KeepGoing& keep_going) {
@@ -182,7 +203,7 @@ struct JsonValue {
   std::string place;
 
   // Null if there is no such member, and if it is null.
-  const json* find(const char* name) const {
+  const json* find(std::string_view name) const {
     const auto found = value.find(name);
     return found == value.end() || found->is_null() ? nullptr : &*found;
   }
@@ -232,6 +253,10 @@ std::array<float, 4> read_box(const JsonValue& box) {
   if (width < 0 || height < 0) {
     throw CorruptError(fmt::format("`{}` has a negative width or height", box.place),
                        {.expected = "x, y, width, height", .found = short_text(box.value)});
+  }
+  if (std::max(x + width, y + height) > std::numeric_limits<float>::max()) {
+    throw CorruptError(fmt::format("`{}` has a corner that float32 cannot hold", box.place),
+                       {.found = short_text(box.value)});
   }
   return {static_cast<float>(x), static_cast<float>(y), static_cast<float>(x + width),
           static_cast<float>(y + height)};
@@ -423,8 +448,7 @@ class CocoReader {
     file_.has_captions_ |= annotation.caption.has_value();
     if (value.find("id") != nullptr) ids_.push_back(id_of(value.member("id")));
     json kept;
-    for (const char* name :
-         {"category_id", "bbox", "iscrowd", "area", "keypoints", "segmentation", "caption"}) {
+    for (const std::string_view name : kKeptMembers) {
       if (value.find(name) != nullptr) kept[name] = std::move(element[name]);
     }
     file_.texts_ += kept.dump();
@@ -537,6 +561,19 @@ std::vector<CocoAnnotation> CocoFile::annotations(uint64_t i) const {
         read_annotation({json::parse(text), place_of_annotation(row)}, row, thin));
   }
   return annotations;
+}
+
+uint32_t CocoFile::checksum() const {
+  uint32_t crc = crc32(as_bytes(texts_));
+  for (const Row& row : rows_) {
+    crc = crc32(std::as_bytes(std::span(&row.image, 1)), crc);
+    crc = crc32(std::as_bytes(std::span(&row.text_end, 1)), crc);
+  }
+  for (const Image& image : images_) {
+    crc = crc32(std::as_bytes(std::span(&image.height, 1)), crc);
+    crc = crc32(std::as_bytes(std::span(&image.width, 1)), crc);
+  }
+  return crc;
 }
 
 size_t CocoFile::position_of(int64_t category_id) const {

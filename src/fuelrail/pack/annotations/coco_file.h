@@ -83,6 +83,9 @@ class CocoFile {
   // The annotations of image i, in the file's order.
   std::vector<CocoAnnotation> annotations(uint64_t i) const;
 
+  // A CRC-32 of the annotations that are used, and of the images' sizes.
+  uint32_t checksum() const;
+
   // By id.
   const std::vector<CocoCategory>& categories() const { return categories_; }
   size_t position_of(int64_t category_id) const;

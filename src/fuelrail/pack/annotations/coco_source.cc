@@ -21,7 +21,7 @@ namespace fuelrail::pack {
 namespace {
 
 constexpr uint16_t kImageField = 0;
-constexpr uint16_t kBoxesField = 2;
+constexpr uint16_t kBoxesField = 3;
 
 FieldSpec tensor_field(std::string name, DType dtype, std::vector<int64_t> shape,
                        Role role = Role::kNone) {
@@ -43,7 +43,8 @@ FieldSpec rows_field(std::string name, DType dtype, std::vector<int64_t> extents
 
 Schema coco_schema(const CocoFile& file) {
   Schema schema;
-  schema.fields = {image_field("image"), tensor_field("image_id", DType::kInt64, {})};
+  schema.fields = {image_field("image"), file_name_field(),
+                   tensor_field("image_id", DType::kInt64, {})};
   const auto add = [&](FieldSpec field, bool of_image = false) {
     if (of_image) field.of = kImageField;
     schema.fields.push_back(std::move(field));
@@ -120,11 +121,16 @@ class CocoSource final : public SampleSource {
     return fmt::format("{} {}", id(i), path(i));
   }
 
+  std::string contents() const override {
+    return fmt::format("annotations: {:08x}\n", file_.checksum());
+  }
+
   void read(uint64_t i, SourceSample& out) const override {
     out.id = id(i);
     out.fields.resize(schema_.fields.size());
     auto value = out.fields.begin();
     read_image(i, *value++);
+    set_text(file_.file_name(i), *value++);
     set_scalar(file_.id(i), *value++);
     const std::vector<CocoAnnotation> annotations = file_.annotations(i);
     std::vector<const CocoAnnotation*> objects;

@@ -21,6 +21,7 @@ struct CocoOptions {
 // the file names are relative to. Fields, n the number of the image's objects in the file's order
 // (all that have n rows are of one group):
 //   image        image
+//   file_name    text: that of the file
 //   image_id     int64 []
 // if the file has categories:
 //   boxes        float32 [n, 4]: corners in pixels
@@ -33,8 +34,7 @@ struct CocoOptions {
 //                object has fewer
 // if an object has a segmentation:
 //   mask         image of 8 or 16 bits: the pixels of the j-th object are j, from 1; others 0.
-//   Where
-//                objects overlap, the later one wins
+//                Where objects overlap, the later one wins
 //   numbers      int64 [n]: 1, 2, ..., n
 // if the file has captions:
 //   captions     list of text

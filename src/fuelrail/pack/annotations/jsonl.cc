@@ -65,10 +65,17 @@ void add_cells(const std::string& prefix, const Row& object, int depth, JsonCell
 }
 
 // Parses a line. `out` owns the values. Errors: CorruptError, with the column, for a line that is
-// not a JSON object, and for null.
+// not a JSON object or has more members than a schema has fields, and for null.
 JsonCells parse_jsonl(std::string_view line, Row& out) {
+  size_t members = 0;  // the time to add one grows with their number
   try {
-    out = Row::parse(line);
+    out = Row::parse(line, [&members](int, Row::parse_event_t event, const Row&) {
+      if (event == Row::parse_event_t::key && ++members > kMaxFields) {
+        throw CorruptError("the line has too many members",
+                           {.expected = fmt::format("at most {}", kMaxFields)});
+      }
+      return true;
+    });
   } catch (const nlohmann::json::parse_error& error) {
     if (const size_t valid = utf8_bytes(line); valid < line.size()) {
       throw CorruptError("the line is not UTF-8",
@@ -359,6 +366,8 @@ class JsonTable final : public SampleSource {
     return fmt::format("{} {:08x}", path(i), lines_[i].crc);
   }
 
+  std::string contents() const override { return "root: " + root_ + "\n"; }
+
   void read(uint64_t i, SourceSample& out) const override {
     out.id = i;
     out.fields.resize(schema_.fields.size());
@@ -394,6 +403,24 @@ class JsonTable final : public SampleSource {
       }
     }
     check_fields(schema_);
+    warn_of_roles(warn);
+  }
+
+  // A table has no way to say that numbers are boxes, or that an image is a mask.
+  void warn_of_roles(const Warn& warn) const {
+    std::vector<std::string> images, others;
+    for (const FieldSpec& field : schema_.fields) {
+      const bool is_image = field.kind == FieldKind::kImage;
+      if (is_image) images.push_back(field.name);
+      const bool boxes = field.shape.size() == 2 && field.shape[1] == 4;
+      if (boxes || (is_image && images.size() > 1)) others.push_back("`" + field.name + "`");
+    }
+    if (!warn || images.empty() || others.empty()) return;
+    warn(
+        fmt::format("{}: transforms of `{}` do not move {}, because the fields of a table have no "
+                    "roles. If they are boxes or masks, pack the table in Python with a schema "
+                    "(docs/annotations.md)",
+                    table_->uri(), images.front(), fmt::join(others, ", ")));
   }
 
   // Adds the values of the next line.

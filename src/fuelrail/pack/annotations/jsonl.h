@@ -24,7 +24,8 @@ namespace fuelrail::pack {
 //   lists of strings                                  list of image, list of text
 //   lists of numbers, also nested                     tensor; extents that differ are -1
 //
-// Warns of a column of text in which some values, but not all, have the extension of an image.
+// Warns of a column of text in which some values, but not all, have the extension of an image; and,
+// beside a column of images, of others and of rows of four numbers, which may be masks and boxes.
 // Errors: NotFoundError; IoError; those of check_fields; StateError when `keep_going` returns
 // false; CorruptError, with the line, for an empty table, a line that is not a JSON object or is
 // longer than 64 MiB, null, a member that another line has or lacks, values of several types or

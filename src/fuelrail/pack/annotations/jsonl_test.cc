@@ -96,6 +96,18 @@ TEST_F(Jsonl, a_table_that_changed_since_it_was_opened_is_noticed) {
               HasSubstr("line 2: the line has changed"));
 }
 
+TEST_F(Jsonl, columns_that_may_be_boxes_or_masks_are_reported) {
+  columns(R"({"boxes": [[1, 2, 3, 4]], "image": "a.jpg", "mask": "a.png", "text": "", "x": [1]})");
+  EXPECT_THAT(warning_, HasSubstr("transforms of `image` do not move `boxes`, `mask`, because the "
+                                  "fields of a table have no roles"));
+}
+
+TEST_F(Jsonl, a_line_of_too_many_members_is_refused_at_the_first) {
+  std::string line = "{\"a\": 0";
+  for (int i = 0; i < 400'000; ++i) line += ",\"" + std::to_string(i) + "\":0";
+  EXPECT_EQ(refusal(line + "}"), "line 1: the line has too many members: expected at most 4096");
+}
+
 TEST_F(Jsonl, text_that_looks_like_some_images_is_reported) {
   EXPECT_THAT(columns("{\"a\": \"x.jpg\"}\n{\"a\": \"see x\"}\n"), ElementsAre("a: text"));
   EXPECT_THAT(warning_, HasSubstr("`a` is text: 1 of its 2 values have the extension of an image"));

@@ -22,7 +22,7 @@ class MaskFolder final : public SampleSource {
     FieldSpec mask{.name = "mask", .kind = FieldKind::kImage, .role = Role::kMask};
     mask.of = 0;
     mask.detail = kNothing;
-    schema_.fields = {image_field("image"), std::move(mask)};
+    schema_.fields = {image_field("image"), file_name_field(), std::move(mask)};
     std::map<std::string, std::string> masks_left =
         images_by_stem(masks_, warn, keep_going, &kNpyFormat);
     for (auto& [stem, image] : images_by_stem(images_, warn, keep_going)) {
@@ -56,7 +56,8 @@ class MaskFolder final : public SampleSource {
     out.id = i;
     out.fields.resize(schema_.fields.size());
     set_image(path(i), out.fields[0]);
-    set_mask(join_uri(masks_, pairs_[i].second), out.fields[1]);
+    set_text(pairs_[i].first, out.fields[1]);
+    set_mask(join_uri(masks_, pairs_[i].second), out.fields[2]);
   }
 
  private:

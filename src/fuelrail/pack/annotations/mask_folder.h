@@ -15,6 +15,7 @@ namespace fuelrail::pack {
 // One sample for each pair, in the code-point order of the paths without extensions; its id is its
 // position. Fields:
 //   image        image
+//   file_name    text: the image's path in its folder
 //   mask         image: the mask's file. Its numbers are grey levels, palette indices, or the
 //                elements of a .npy file; 255 stands for pixels that count as nothing, and for
 //                those beyond the image's edges

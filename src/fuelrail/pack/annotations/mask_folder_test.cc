@@ -53,13 +53,14 @@ TEST_F(MaskFolders, images_and_masks_are_paired_by_path_and_the_others_listed) {
   SourceSample sample;
   source->read(1, sample);
   EXPECT_EQ(testing::text_of(sample.fields[0].bytes), file_contents(directory_ / "images/b.jpg"));
-  EXPECT_EQ(testing::text_of(sample.fields[1].bytes), file_contents(directory_ / "masks/b.png"));
+  EXPECT_EQ(testing::text_of(sample.fields[2].bytes), file_contents(directory_ / "masks/b.png"));
   source->read(0, sample);
+  EXPECT_EQ(testing::text_of(sample.fields[1].bytes), "a/b.png");
   ASSERT_EQ(source->unread().size(), 2u);
   EXPECT_EQ(source->unread()[0].path, directory_ / "images/a/c.png");
   EXPECT_EQ(source->unread()[0].reason, "the image has no mask");
   EXPECT_EQ(source->unread()[1].path, directory_ / "masks/a/d.png");
-  const FieldSpec& mask = source->schema().fields[1];
+  const FieldSpec& mask = source->schema().fields[2];
   EXPECT_EQ(mask.role, Role::kMask);
   EXPECT_EQ(mask.of, 0);
   EXPECT_EQ(mask.detail, 255);
@@ -100,7 +101,7 @@ TEST_F(MaskFolders, masks_may_be_arrays_but_not_of_floats) {
   write_array(DType::kInt32);
   SourceSample sample;
   open()->read(0, sample);
-  EXPECT_EQ(testing::text_of(sample.fields[1].bytes), file_contents(directory_ / "masks/a.npy"));
+  EXPECT_EQ(testing::text_of(sample.fields[2].bytes), file_contents(directory_ / "masks/a.npy"));
   write_array(DType::kFloat32);
   EXPECT_THAT(refusal_to_read(), HasSubstr("masks/a.npy: the numbers of the mask are floats: "
                                            "expected uint8, uint16 or int32"));

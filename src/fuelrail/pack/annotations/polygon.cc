@@ -1,12 +1,17 @@
 #include "fuelrail/pack/annotations/polygon.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include "fuelrail/base/error.h"
 
 namespace fuelrail::pack {
 namespace {
@@ -28,11 +33,21 @@ FinePoint fine_point(std::span<const double> xy, size_t corner) {
           rounded(double{kFineness} * xy[2 * corner + 1])};
 }
 
+// The steps of an edge.
+int64_t steps_of(FinePoint from, FinePoint to) {
+  return std::max(std::abs(to.x - from.x), std::abs(to.y - from.y));
+}
+
 // Gathers the places, counted in pixels column by column, where the outline crosses the middle of a
-// column.
+// column. A place that is crossed twice is no change.
 class Crossings {
  public:
-  explicit Crossings(Size image) : image_(image) {}
+  // `left`, `right`: the smallest and the largest x of the corners.
+  Crossings(Size image, int64_t left, int64_t right)
+      : image_(image), first_(column_of(left) * image.height) {
+    const int64_t columns = std::min(column_of(right) + 1, image.width) - column_of(left);
+    changes_.resize(static_cast<size_t>(columns * image.height / kWordBits + 1));
+  }
 
   // Moves to the next point of the outline.
   void visit(FinePoint point) {
@@ -40,26 +55,27 @@ class Crossings {
     last_ = point;
   }
 
-  // Twice the same place is no change.
-  RunLengths lengths() {
-    std::sort(places_.begin(), places_.end());
+  RunLengths lengths() const {
     const int64_t end = image_.height * image_.width;
     RunLengths lengths;
     int64_t run_begin = 0;
-    for (size_t i = 0; i < places_.size() && places_[i] < end;) {
-      size_t next = i;
-      while (next < places_.size() && places_[next] == places_[i]) ++next;
-      if ((next - i) % 2 == 1) {
-        lengths.push_back(static_cast<uint32_t>(places_[i] - run_begin));
-        run_begin = places_[i];
+    for (size_t i = 0; i < changes_.size(); ++i) {
+      for (uint64_t left = changes_[i]; left != 0; left &= left - 1) {
+        const int64_t place = first_ + static_cast<int64_t>(i) * kWordBits + std::countr_zero(left);
+        if (place == end) break;
+        lengths.push_back(static_cast<uint32_t>(place - run_begin));
+        run_begin = place;
       }
-      i = next;
     }
     lengths.push_back(static_cast<uint32_t>(end - run_begin));
     return lengths;
   }
 
  private:
+  static constexpr int64_t kWordBits = 64;
+
+  int64_t column_of(int64_t x) const { return std::clamp<int64_t>(x / kFineness, 0, image_.width); }
+
   void add(FinePoint from, FinePoint to) {
     const int64_t left = to.x < from.x ? to.x : to.x - 1;
     if (left < 0 || left % kFineness != kMiddle) return;
@@ -67,22 +83,22 @@ class Crossings {
     if (column >= image_.width) return;
     const int64_t above_middle = std::min(from.y, to.y) - kMiddle;
     const int64_t row = above_middle <= 0 ? 0 : (above_middle + kFineness - 1) / kFineness;
-    places_.push_back(column * image_.height + std::min(row, image_.height));
+    const int64_t place = column * image_.height + std::min(row, image_.height) - first_;
+    changes_[static_cast<size_t>(place / kWordBits)] ^= uint64_t{1} << (place % kWordBits);
   }
 
   Size image_;
   std::optional<FinePoint> last_;
-  std::vector<int64_t> places_;
+  int64_t first_;                  // the first place of the first column
+  std::vector<uint64_t> changes_;  // one bit for each place from `first_` on
 };
 
 // The rounding depends on the direction in which an edge is computed: always towards greater
 // coordinates. The points are visited in the outline's direction.
 void walk_edge(FinePoint from, FinePoint to, Crossings& crossings) {
-  const int64_t width = std::abs(to.x - from.x);
-  const int64_t height = std::abs(to.y - from.y);
-  const int64_t steps = std::max(width, height);
+  const int64_t steps = steps_of(from, to);
   if (steps == 0) return crossings.visit(from);
-  const bool along_x = width >= height;
+  const bool along_x = std::abs(to.x - from.x) == steps;
   const bool backwards = along_x ? from.x > to.x : from.y > to.y;
   if (backwards) std::swap(from, to);
   const auto rise = static_cast<double>(along_x ? to.y - from.y : to.x - from.x);
@@ -100,10 +116,23 @@ void walk_edge(FinePoint from, FinePoint to, Crossings& crossings) {
 
 RunLengths rasterise(std::span<const double> xy, Size image) {
   const size_t corners = xy.size() / 2;
-  Crossings crossings(image);
+  const auto end_of = [&](size_t edge) { return fine_point(xy, (edge + 1) % corners); };
+  int64_t steps = 0;
+  int64_t left = INT64_MAX;
+  int64_t right = INT64_MIN;
   for (size_t i = 0; i < corners; ++i) {
-    walk_edge(fine_point(xy, i), fine_point(xy, (i + 1) % corners), crossings);
+    const FinePoint corner = fine_point(xy, i);
+    steps += steps_of(corner, end_of(i));
+    left = std::min(left, corner.x);
+    right = std::max(right, corner.x);
   }
+  if (steps > kFineness * kLongestOutline) {
+    throw CorruptError("the outline of the polygon is too long",
+                       {.expected = fmt::format("at most {} pixels", kLongestOutline),
+                        .found = fmt::to_string(steps / kFineness)});
+  }
+  Crossings crossings(image, left, right);
+  for (size_t i = 0; i < corners; ++i) walk_edge(fine_point(xy, i), end_of(i), crossings);
   return crossings.lengths();
 }
 

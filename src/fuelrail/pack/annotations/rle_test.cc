@@ -54,6 +54,22 @@ TEST(RunLengths, polygons_equal_those_of_pycocotools) {
   EXPECT_EQ(polygons, 400u);
 }
 
+TEST(RunLengths, an_outline_that_is_drawn_twice_covers_nothing) {
+  EXPECT_THAT(rasterise(std::vector<double>{0, 0, 2, 0, 2, 2}, {2, 3}), ElementsAre(2, 1, 3));
+  EXPECT_THAT(rasterise(std::vector<double>{0, 0, 2, 0, 2, 2, 0, 0, 2, 0, 2, 2}, {2, 3}),
+              ElementsAre(6));
+}
+
+TEST(RunLengths, an_outline_whose_walk_would_take_too_long_is_refused) {
+  std::vector<double> zigzag;
+  for (int i = 0; i < 600; ++i) zigzag.insert(zigzag.end(), {i % 2 * kFarthestCorner, 1});
+  EXPECT_EQ(refusal_of<CorruptError>([&] {
+              rasterise(zigzag, {2, 3});
+            }),
+            "the outline of the polygon is too long: expected at most 67108864 pixels, found "
+            "78643200");
+}
+
 TEST(RunLengths, compressed_strings_equal_the_lists_of_pycocotools) {
   size_t masks = 0;
   for (const GoldenRuns& runs : golden_runs()) {

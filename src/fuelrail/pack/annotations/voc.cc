@@ -7,13 +7,17 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <utility>
+#include <vector>
 
+#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/class_names.h"
 #include "fuelrail/container/files/image_list.h"
 #include "fuelrail/pack/annotations/file_tree.h"
 #include "fuelrail/pack/annotations/voc_file.h"
+#include "fuelrail/pack/image/image_reader.h"
 #include "fuelrail/pack/source/source_values.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -22,6 +26,7 @@ namespace {
 
 using Stems = std::map<std::string, std::string>;  // the files of a folder by name
 constexpr uint16_t kUncounted = 255;
+constexpr const char* kWithoutClass = "-1";  // in the list of a class
 
 struct VocRow {  // an object
   std::array<float, 4> box{};
@@ -34,6 +39,7 @@ struct VocImage {
   std::string name;  // without extension
   std::string file;  // in JPEGImages
   std::optional<Size> size;
+  uint32_t annotation_crc = 0;
   uint64_t rows_end = 0;
 };
 
@@ -55,10 +61,10 @@ std::vector<std::string> names_in_set(const std::string& root, const std::string
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string line = text.substr(at, end - at);
-    const size_t begin = line.find_first_not_of(" \t\r");
-    if (begin != line.npos) {
-      names.push_back(line.substr(begin, line.find_first_of(" \t\r", begin) - begin));
-    }
+    std::istringstream words(line);
+    std::string name, mark;
+    words >> name >> mark;
+    if (!name.empty() && mark != kWithoutClass) names.push_back(name);
     at = end + 1;
   }
   if (names.empty()) throw CorruptError("the image set is empty", {.path = uri});
@@ -78,7 +84,7 @@ std::vector<std::string> names_of_annotations(const std::string& folder) {
 FieldSpec row_field(std::string name, DType dtype) {
   FieldSpec field{
       .name = std::move(name), .kind = FieldKind::kTensor, .dtype = dtype, .shape = {-1}};
-  field.rows = 1;  // boxes
+  field.rows = 2;  // boxes
   return field;
 }
 
@@ -105,6 +111,9 @@ class VocSource final : public SampleSource {
   std::string path(uint64_t i) const override {
     return join_uri(join_uri(root_, "JPEGImages"), images_[i].file);
   }
+  std::string description(uint64_t i) const override {
+    return fmt::format("{} {:08x}", path(i), images_[i].annotation_crc);
+  }
   const std::vector<PackFailure>& unread() const override { return unread_; }
 
   void read(uint64_t i, SourceSample& out) const override {
@@ -112,6 +121,7 @@ class VocSource final : public SampleSource {
     out.fields.resize(schema_.fields.size());
     auto value = out.fields.begin();
     check_size(i, set_image(path(i), *value++));
+    set_text(images_[i].file, *value++);
     const uint64_t begin = i == 0 ? 0 : images_[i - 1].rows_end;
     set_rows(std::span(rows_).subspan(begin, images_[i].rows_end - begin), &*value);
     value += 4;
@@ -140,7 +150,11 @@ class VocSource final : public SampleSource {
       } else if (!is_file(uri)) {
         unread_.push_back({uri, "the image has no annotation"});
       } else {
-        add_image(name, file->second, uri);
+        try {
+          add_image(name, file->second, uri);
+        } catch (const CorruptError& error) {
+          unread_.push_back({uri, reason_of(error)});
+        }
       }
     }
     if (images_.empty()) {
@@ -155,7 +169,8 @@ class VocSource final : public SampleSource {
   }
 
   void add_image(const std::string& name, const std::string& file, const std::string& uri) {
-    const VocAnnotation annotation = parse_voc(read_whole(*file_system_for(uri).open(uri)), uri);
+    const std::vector<std::byte> text = read_whole(*file_system_for(uri).open(uri));
+    const VocAnnotation annotation = parse_voc(text, uri);
     for (const VocObject& object : annotation.objects) {
       const auto number = static_cast<uint32_t>(names_.size());
       const auto entry = names_.emplace(object.name, Name{number, uri}).first;
@@ -163,7 +178,7 @@ class VocSource final : public SampleSource {
       if (object.box[0] >= 0 && object.box[1] >= 0) continue;
       if (from_zero_++ == 0) first_from_zero_ = name;
     }
-    images_.push_back({name, file, annotation.size, rows_.size()});
+    images_.push_back({name, file, annotation.size, crc32(text), rows_.size()});
   }
 
   // Replaces the numbers in order of first use.
@@ -194,16 +209,19 @@ class VocSource final : public SampleSource {
     const std::string folder = join_uri(root_, name);
     Stems files = images_in(folder, options);
     std::map<std::string, std::string> masks;
+    size_t with_mask = 0;  // a set may name an image twice
     for (const VocImage& image : images_) {
       const auto found = files.find(image.name);
-      if (found != files.end()) masks.emplace(image.name, join_uri(folder, found->second));
+      if (found == files.end()) continue;
+      masks.emplace(image.name, join_uri(folder, found->second));
+      ++with_mask;
     }
-    if (masks.size() == images_.size()) return masks;
+    if (with_mask == images_.size()) return masks;
     if (!masks.empty() && options.warn) {
       options.warn(
           fmt::format("{}: only {} of {} images have a mask here, so no mask is packed; "
                       "choose a set of which all have one, such as Segmentation/train",
-                      folder, masks.size(), images_.size()));
+                      folder, with_mask, images_.size()));
     }
     return {};
   }
@@ -215,8 +233,12 @@ class VocSource final : public SampleSource {
     boxes.of = 0;
     FieldSpec labels = row_field("labels", DType::kInt64);
     labels.role = Role::kLabel;
-    schema_.fields = {image_field("image"), std::move(boxes), std::move(labels),
-                      row_field("difficult", DType::kBool), row_field("truncated", DType::kBool)};
+    schema_.fields = {image_field("image"),
+                      file_name_field(),
+                      std::move(boxes),
+                      std::move(labels),
+                      row_field("difficult", DType::kBool),
+                      row_field("truncated", DType::kBool)};
     if (!masks_.empty()) schema_.fields.push_back(mask_field("mask"));
     if (instances_.empty()) return;
     schema_.fields.push_back(mask_field("instances"));

@@ -15,8 +15,9 @@ namespace fuelrail::pack {
 
 struct VocOptions {
   // A list in ImageSets: "train" for ImageSets/Main/train.txt, "Segmentation/train" for
-  // ImageSets/Segmentation/train.txt. Of a line, the first word counts. Default: all annotations,
-  // in the code-point order of their names.
+  // ImageSets/Segmentation/train.txt. The first word of a line is a name; a second word "-1" means
+  // that the image has no object of the list's class, and is skipped. Default: all annotations, in
+  // the code-point order of their names.
   std::string set{};
   // The class names, by number. Default: the names of the objects, in code-point order.
   std::vector<std::string> classes{};
@@ -27,6 +28,7 @@ struct VocOptions {
 // One sample for each image; its id is its position. Fields, n the number of the image's objects in
 // the file's order (all that have n rows are of one group):
 //   image        image
+//   file_name    text: that of the image in JPEGImages
 //   boxes        float32 [n, 4]: corners in pixels
 //   labels       int64 [n]: class numbers, with names
 //   difficult    bool [n]

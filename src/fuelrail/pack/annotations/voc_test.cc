@@ -64,6 +64,7 @@ TEST_F(Voc, boxes_count_from_1_and_include_their_last_pixel) {
   source->read(0, sample);
   EXPECT_THAT(elements_of<float>(value_of(*source, sample, "boxes")),
               ElementsAre(0, 1, 4, 6, 2, 2, 4, 4));
+  EXPECT_EQ(testing::text_of(value_of(*source, sample, "file_name").bytes), "a.png");
   EXPECT_THAT(elements_of<int64_t>(value_of(*source, sample, "labels")), ElementsAre(1, 0));
   EXPECT_THAT(elements_of<uint8_t>(value_of(*source, sample, "difficult")), ElementsAre(1, 0));
   EXPECT_THAT(elements_of<uint8_t>(value_of(*source, sample, "truncated")), ElementsAre(0, 0));
@@ -91,13 +92,38 @@ TEST_F(Voc, masks_are_packed_if_all_images_have_them) {
 }
 
 TEST_F(Voc, a_set_names_its_images_and_what_it_lacks_is_listed) {
-  write_file(directory_ / "ImageSets/Main/train.txt", "b  1\r\n\nnone -1\n a\n");
+  write_file(directory_ / "ImageSets/Main/train.txt", "b  1\r\n\nnone\nother -1\n a\n");
   const auto source = open({.set = "train"});
   ASSERT_EQ(source->size(), 2u);
   EXPECT_EQ(source->path(0), directory_ / "JPEGImages/b.png");
   ASSERT_EQ(source->unread().size(), 1u);
   EXPECT_EQ(source->unread()[0].path, directory_ / "Annotations/none.xml");
   EXPECT_THROW(open({.set = "test"}), NotFoundError);
+}
+
+TEST_F(Voc, an_image_may_be_twice_in_a_set) {
+  add_mask("SegmentationClass/a");
+  write_file(directory_ / "ImageSets/Main/train.txt", "a\na\n");
+  const auto source = open({.set = "train"});
+  EXPECT_EQ(source->size(), 2u);
+  EXPECT_TRUE(source->schema().has("mask"));
+}
+
+TEST_F(Voc, a_bad_annotation_counts_as_an_image_that_cannot_be_read) {
+  write_file(directory_ / "Annotations/a.xml", "no XML");
+  const auto source = open();
+  EXPECT_EQ(source->size(), 1u);
+  ASSERT_EQ(source->unread().size(), 1u);
+  EXPECT_EQ(source->unread()[0].path, directory_ / "Annotations/a.xml");
+  EXPECT_THAT(source->unread()[0].reason, HasSubstr("XML"));
+}
+
+// A resumed job compares the descriptions.
+TEST_F(Voc, a_sample_is_described_with_its_annotation) {
+  const std::string before = open()->description(0);
+  EXPECT_EQ(open()->description(0), before);
+  add("a", voc_object("dog", "1245") + voc_object("cat", "3344"));
+  EXPECT_NE(open()->description(0), before);
 }
 
 TEST_F(Voc, given_classes_number_the_labels) {

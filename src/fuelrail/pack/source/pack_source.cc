@@ -24,8 +24,12 @@ std::string what_can_be_packed(const ListRules& rules) {
       rules.of_mxnet ? ".lst" : ".lst, .csv or .tsv");
 }
 
-// The remedy for a file in which a schema may find images.
+// The remedy for a file in which a schema may find images, and for annotations.
 std::string remedy_for_schema(const std::string& uri) {
+  if (uri.ends_with(".json") || uri.ends_with(".jsonl")) {
+    return "If the source is a file of annotations, use 'fuelrail pack --from coco', or --from "
+           "jsonl";
+  }
   const FileFormat* format = find_format(uri);
   if (format == nullptr || format->schema.name.empty()) return "";
   return fmt::format("If the source is {}, convert it with --schema {} (in Python `schema=\"{}\"`)",

@@ -4,16 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <optional>
 #include <span>
 
+#include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/decode/probe.h"
 #include "fuelrail/encode/png_encoder.h"
 #include "fuelrail/pack/source/source_values.h"
+#include "fuelrail/transform/coordinates.h"
 
 namespace fuelrail::pack {
 namespace {
@@ -45,9 +45,9 @@ FieldValue field_value(const FieldSpec& field, const SourceValue& value) {
   return stored;
 }
 
-// Errors: CorruptError that names the field and the image's file, also for a mask or map without
-// values.
-ImageInfo probe_in(const FieldSpec& field, Bytes image, const std::string& file) {
+// `item`: of a list. Errors: CorruptError that names the field and the image's file, also for a
+// mask or map without values.
+ImageInfo probe_in(const FieldSpec& field, size_t item, Bytes image, const std::string& file) {
   try {
     const ImageInfo info = probe(EncodedImage(image));
     if (field.role == Role::kMask) {
@@ -58,9 +58,9 @@ ImageInfo probe_in(const FieldSpec& field, Bytes image, const std::string& file)
   } catch (const MissingCodecError&) {
     throw;
   } catch (const Error& error) {
-    throw CorruptError(
-        fmt::format("the image of field '{}' cannot be read ({})", field.name, error.what()),
-        {.path = file});
+    throw CorruptError(fmt::format("the image of field '{}' cannot be read ({})",
+                                   item_name(field, item), error.what()),
+                       {.path = file});
   }
 }
 
@@ -68,49 +68,13 @@ std::string size_text(Size size) {
   return fmt::format("{} x {} (height x width)", size.height, size.width);
 }
 
-// x1, y1, x2, y2.
-using Corners = std::array<double, 4>;
-
-Corners corners_of(BoxFormat format, const Corners& box) {
-  const auto [x, y, third, fourth] = box;
-  switch (format) {
-    case BoxFormat::kXyxy:
-      return box;
-    case BoxFormat::kXywh:
-      return {x, y, x + third, y + fourth};
-    case BoxFormat::kCxcywh:
-      return {x - third / 2, y - fourth / 2, x + third / 2, y + fourth / 2};
-  }
-  return box;
-}
-
-Corners box_at(const SourceValue& boxes, DType dtype, size_t row) {
-  Corners box{};
-  for (size_t k = 0; k < box.size(); ++k) {
-    const std::byte* const at = boxes.bytes.data() + (row * box.size() + k) * size_in_bytes(dtype);
-    if (dtype == DType::kFloat64) {
-      std::memcpy(&box[k], at, sizeof(double));
-    } else {
-      float value;
-      std::memcpy(&value, at, sizeof value);
-      box[k] = value;
-    }
-  }
-  return box;
-}
-
-bool is_far_outside_of(const Corners& box, double height, double width) {
-  return box[0] < -width || box[1] < -height || box[2] > 2 * width || box[3] > 2 * height;
+bool is_far_outside_of(const Corners& box, Size image) {
+  const auto height = static_cast<double>(image.height);
+  const auto width = static_cast<double>(image.width);
+  return box.x1 < -width || box.y1 < -height || box.x2 > 2 * width || box.y2 > 2 * height;
 }
 
 }  // namespace
-
-void SampleRecords::Tally::add(uint64_t sample) {
-  ++count_;
-  uint64_t first = first_;
-  while (sample < first && !first_.compare_exchange_weak(first, sample)) {
-  }
-}
 
 SampleRecords::SampleRecords(const SampleSource& samples, const SampleChecks& checks)
     : samples_(samples), checks_(checks), encoder_(samples.schema()), doubts_(samples.schema()) {
@@ -130,12 +94,8 @@ SampleRecords::SampleRecords(const SampleSource& samples, const SampleChecks& ch
 }
 
 std::string SampleRecords::contents() const {
-  std::string text = fmt::format("strict {} headers {}\n", checks_.strict, checks_.headers);
-  for (const FieldSpec& field : encoder_.schema().fields) {
-    text += fmt::format("field {} {} of {} rows {} flags {} detail {}\n", field.name,
-                        describe(field), field.of.value_or(UINT16_MAX),
-                        field.rows.value_or(UINT16_MAX), field.flags, field.detail);
-  }
+  std::string text = fmt::format("strict {} headers {} fields {:08x}\n", checks_.strict,
+                                 checks_.headers, crc32(descriptors_of(encoder_.schema())));
   for (const auto& [name, names] : field_classes_) {
     text += fmt::format("classes of {}: {}\n", name, fmt::join(names, "\t"));
   }
@@ -174,26 +134,34 @@ void SampleRecords::read(uint64_t i, SourceImage& out) const {
 void SampleRecords::check_headers(uint64_t i, SourceSample& sample) const {
   const std::vector<FieldSpec>& fields = encoder_.schema().fields;
   std::vector<std::optional<ImageInfo>> images(fields.size());
-  bool palette = false;
-  const auto look = [&](size_t k, Bytes image) {
-    const ImageInfo info = probe_in(fields[k], image, sample.fields[k].file);
-    palette =
-        palette || (fields[k].role == Role::kImage && (info.format == &kPngFormat && info.palette));
+  const auto look = [&](size_t k, size_t item, Bytes image) {
+    const ImageInfo info = probe_in(fields[k], item, image, sample.fields[k].file);
+    if (fields[k].role == Role::kImage && info.palette && info.format == &kPngFormat) {
+      doubts_.add_palette(i, k);
+    }
+    if (fields[k].role == Role::kMask && !fields[k].has(kRgbMask)) {
+      doubts_.add_mask(k, value_layout(info, ValueEncoding::kStored).dtype);
+    }
     if (!images[k]) images[k] = info;
   };
   for (size_t k = 0; k < fields.size(); ++k) {
     if (fields[k].kind != FieldKind::kImage) continue;
     const SourceValue& value = sample.fields[k];
-    if (!fields[k].has(kListField)) look(k, value.bytes);
-    for (const std::vector<std::byte>& item : value.items) {
-      if (fields[k].has(kListField)) look(k, item);
+    if (fields[k].has(kListField)) {
+      for (size_t item = 0; item < value.items.size(); ++item) look(k, item, value.items[item]);
+    } else {
+      look(k, 0, value.bytes);
     }
   }
-  if (palette) palettes_.add(i);
   for (size_t k = 0; k < fields.size(); ++k) {
     if (!fields[k].of || !images[*fields[k].of]) continue;
     const ImageInfo& image = *images[*fields[k].of];
-    if (fields[k].role == Role::kBoxes) check_boxes(i, k, sample.fields[k], image.oriented());
+    if (fields[k].role == Role::kBoxes) {
+      const bool wide = fields[k].dtype == DType::kFloat64;
+      const auto check =
+          wide ? &SampleRecords::check_boxes<double> : &SampleRecords::check_boxes<float>;
+      (this->*check)(i, k, sample.fields[k].bytes, image.oriented());
+    }
     if (!images[k] || same_aspect(images[k]->oriented(), image.oriented())) continue;
     throw CorruptError(
         fmt::format("the size of field '{}' does not match its image '{}'", fields[k].name,
@@ -207,21 +175,20 @@ void SampleRecords::check_headers(uint64_t i, SourceSample& sample) const {
   }
 }
 
-void SampleRecords::check_boxes(uint64_t i, size_t number, const SourceValue& boxes,
-                                Size image) const {
+template <typename Number>
+void SampleRecords::check_boxes(uint64_t i, size_t number, Bytes bytes, Size image) const {
   const FieldSpec& field = encoder_.schema().fields[number];
-  const bool relative = field.has(kRelative);
-  const double height = relative ? 1 : static_cast<double>(image.height);
-  const double width = relative ? 1 : static_cast<double>(image.width);
-  const size_t rows = boxes.bytes.size() / (4 * size_in_bytes(field.dtype));
-  bool are_fractions = true;
-  for (size_t row = 0; row < rows; ++row) {
-    const Corners box = box_at(boxes, field.dtype, row);
-    are_fractions =
-        are_fractions && std::ranges::all_of(box, [](double x) { return x >= 0 && x <= 1; });
-    const Corners corners = corners_of(static_cast<BoxFormat>(field.detail), box);
-    if (!is_far_outside_of(corners, height, width)) continue;
-    const std::string text = fmt::format("[{}]", fmt::join(box, ", "));
+  std::vector<Number> numbers(bytes.size() / sizeof(Number));
+  std::ranges::copy(bytes.first(numbers.size() * sizeof(Number)),
+                    std::as_writable_bytes(std::span(numbers)).begin());
+  std::vector<Corners> boxes;
+  read_boxes(std::span<const Number>(numbers), static_cast<BoxFormat>(field.detail),
+             {.relative = field.has(kRelative), .pixel_centers = field.has(kPixelCenters)}, image,
+             field.name, boxes);
+  for (size_t row = 0; row < boxes.size(); ++row) {
+    if (!is_far_outside_of(boxes[row], image)) continue;
+    const std::string text =
+        fmt::format("[{}]", fmt::join(std::span(numbers).subspan(4 * row, 4), ", "));
     if (!checks_.strict) {
       doubts_.add_far_box(i, number, text);
       continue;
@@ -233,20 +200,14 @@ void SampleRecords::check_boxes(uint64_t i, size_t number, const SourceValue& bo
          .found = text,
          .remedy = "Check the format of the boxes and whether they are relative"});
   }
-  doubts_.add_boxes(number, rows, are_fractions);
+  doubts_.add_boxes(number, boxes.size(),
+                    std::ranges::all_of(numbers, [](Number x) { return x >= 0 && x <= 1; }));
 }
 
 std::vector<std::string> SampleRecords::remarks() const {
   std::vector<std::string> remarks = samples_.remarks();
   for (std::string& remark : doubts_.remarks([this](uint64_t i) { return path(i); })) {
     remarks.push_back(std::move(remark));
-  }
-  if (const uint64_t samples = palettes_.count(); samples > 0) {
-    remarks.push_back(
-        fmt::format("samples with an image that has a palette: {}; the first is {}. If its numbers "
-                    "are classes, "
-                    "the field is a mask",
-                    samples, path(palettes_.first())));
   }
   return remarks;
 }

@@ -1,9 +1,7 @@
 // The samples of a source as complete records to pack.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -52,20 +50,10 @@ class SampleRecords final : public PackSource {
   std::vector<std::string> remarks() const;
 
  private:
-  // Something that is counted, with the first sample that has it.
-  class Tally {
-   public:
-    void add(uint64_t sample);
-    uint64_t count() const { return count_; }
-    uint64_t first() const { return first_; }
-
-   private:
-    std::atomic<uint64_t> count_{0};
-    std::atomic<uint64_t> first_{UINT64_MAX};
-  };
-
   void check_headers(uint64_t i, SourceSample& sample) const;
-  void check_boxes(uint64_t i, size_t number, const SourceValue& boxes, Size image) const;
+  // Number: float or double.
+  template <typename Number>
+  void check_boxes(uint64_t i, size_t number, Bytes boxes, Size image) const;
 
   const SampleSource& samples_;
   SampleChecks checks_;
@@ -73,7 +61,6 @@ class SampleRecords final : public PackSource {
   std::vector<std::string> classes_;  // of the field `label`
   FieldClasses field_classes_;        // of the other fields
   mutable SchemaDoubts doubts_;
-  mutable Tally palettes_;
 };
 
 }  // namespace fuelrail::pack

@@ -52,6 +52,13 @@ SchemaDoubts::SchemaDoubts(const Schema& schema) : schema_(schema) {
   }
 }
 
+void SchemaDoubts::Tally::add(uint64_t i, const std::string& text) {
+  ++count;
+  if (i >= first) return;
+  first = i;
+  found = text;
+}
+
 void SchemaDoubts::add_boxes(size_t field, uint64_t count, bool are_fractions) {
   const Lock lock(mutex_);
   Boxes& boxes = *std::ranges::find(boxes_, field, &Boxes::field);
@@ -61,11 +68,17 @@ void SchemaDoubts::add_boxes(size_t field, uint64_t count, bool are_fractions) {
 
 void SchemaDoubts::add_far_box(uint64_t i, size_t field, const std::string& box) {
   const Lock lock(mutex_);
-  Boxes& boxes = *std::ranges::find(boxes_, field, &Boxes::field);
-  ++boxes.far;
-  if (i >= boxes.first) return;
-  boxes.first = i;
-  boxes.first_box = box;
+  std::ranges::find(boxes_, field, &Boxes::field)->far.add(i, box);
+}
+
+void SchemaDoubts::add_palette(uint64_t i, size_t field) {
+  const Lock lock(mutex_);
+  palettes_[field].add(i);
+}
+
+void SchemaDoubts::add_mask(size_t field, DType dtype) {
+  const Lock lock(mutex_);
+  masks_[field].insert(dtype);
 }
 
 void SchemaDoubts::add_rows(const std::vector<SourceValue>& values) {
@@ -98,22 +111,35 @@ std::vector<std::string> SchemaDoubts::remarks(
     const std::function<std::string(uint64_t)>& path) const {
   const Lock lock(mutex_);
   std::vector<std::string> remarks;
+  for (const auto& [field, palettes] : palettes_) {
+    remarks.push_back(fmt::format(
+        "images of the field '{}' with a palette: {}; the first is in {}. If their numbers are "
+        "classes, declare the field as a mask",
+        schema_.fields[field].name, palettes.count, path(palettes.first)));
+  }
+  for (const auto& [field, types] : masks_) {
+    if (types.size() == 1) continue;
+    const auto widest = std::ranges::max_element(types, {}, size_in_bytes);
+    remarks.push_back(fmt::format(
+        "masks of the field '{0}' have different types, the widest is {1}: a loader needs "
+        "dtype={{\"{0}\": \"{1}\"}}, or \"int64\"",
+        schema_.fields[field].name, name_of(*widest)));
+  }
   for (const Boxes& boxes : boxes_) {
     const FieldSpec& field = schema_.fields[boxes.field];
     const bool relative = field.has(kRelative);
     if (boxes.count > 0 && boxes.are_fractions && !relative) {
       remarks.push_back(fmt::format(
           "all numbers of the field '{}' are from 0 to 1, but its boxes are in pixels, and a "
-          "loader "
-          "removes boxes that are so small. If they are fractions of the image, declare the field "
-          "with relative=True",
+          "loader removes boxes that are so small. If they are fractions of the image, declare the "
+          "field with relative=True",
           field.name));
     }
-    if (boxes.far > 0) {
+    if (boxes.far.count > 0) {
       remarks.push_back(fmt::format(
           "boxes of the field '{}' outside of their image by more than its size: {}; the first is "
           "{} in {}. {}",
-          field.name, boxes.far, boxes.first_box, path(boxes.first),
+          field.name, boxes.far.count, boxes.far.found, path(boxes.far.first),
           relative ? "If they are in pixels, declare the field without relative=True"
                    : "Check the format of the boxes"));
     }

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,23 +27,34 @@ class SchemaDoubts {
   // A box of sample i that is outside of its image by more than the image's size, as text.
   void add_far_box(uint64_t i, size_t field, const std::string& box);
 
+  // An image of sample i that has a palette.
+  void add_palette(uint64_t i, size_t field);
+
+  // A mask of stored numbers of this type.
+  void add_mask(size_t field, DType dtype);
+
   // The numbers of rows in a sample.
   void add_rows(const std::vector<SourceValue>& values);
 
-  // A text for each field that is in doubt: boxes in pixels that are all from 0 to 1; boxes far
+  // A text for each field that is in doubt: images with a palette; masks of several types, for
+  // which a loader needs the option `dtype`; boxes in pixels that are all from 0 to 1; boxes far
   // outside of their image; boxes that have as many rows as other fields in every sample, but are
   // not in one group of rows with them. (In different dicts, only if the number differs between
   // samples, because it may be equal by chance.) `path`: names sample i.
   std::vector<std::string> remarks(const std::function<std::string(uint64_t)>& path) const;
 
  private:
+  struct Tally {
+    uint64_t count = 0;
+    uint64_t first = UINT64_MAX;  // sample
+    std::string found{};          // in it
+    void add(uint64_t i, const std::string& text = {});
+  };
   struct Boxes {
     size_t field;
     uint64_t count = 0;
     bool are_fractions = true;
-    uint64_t far = 0;
-    uint64_t first = UINT64_MAX;  // the first sample with a far box
-    std::string first_box{};
+    Tally far{};
   };
   struct Pair {
     size_t boxes;
@@ -56,6 +69,8 @@ class SchemaDoubts {
 
   const Schema& schema_;
   mutable Mutex mutex_;
+  std::map<size_t, Tally> palettes_ FUELRAIL_GUARDED_BY(mutex_);  // by field
+  std::map<size_t, std::set<DType>> masks_ FUELRAIL_GUARDED_BY(mutex_);
   std::vector<Boxes> boxes_ FUELRAIL_GUARDED_BY(mutex_);
   std::vector<Pair> pairs_ FUELRAIL_GUARDED_BY(mutex_);
 };

@@ -36,6 +36,8 @@ void set_counting(uint64_t count, SourceValue& value) {
   set_tensor<int64_t>({static_cast<int64_t>(count)}, numbers, value);
 }
 
+FieldSpec file_name_field() { return {.name = "file_name", .kind = FieldKind::kText}; }
+
 void set_text(std::string_view text, SourceValue& value) {
   const Bytes bytes = as_bytes(text);
   value.bytes.assign(bytes.begin(), bytes.end());

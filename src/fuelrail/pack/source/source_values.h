@@ -33,6 +33,9 @@ void set_scalar(T element, SourceValue& value) {
 // An int64 tensor of 1, 2, ..., count.
 void set_counting(uint64_t count, SourceValue& value);
 
+// The text field `file_name`: the image's path, relative to the folder of images.
+FieldSpec file_name_field();
+
 void set_text(std::string_view text, SourceValue& value);
 void set_texts(std::span<const std::string> texts, SourceValue& value);
 

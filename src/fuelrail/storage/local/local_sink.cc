@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <optional>
@@ -16,6 +17,8 @@ namespace fuelrail::local {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;
+constexpr size_t kLargeBytes = size_t{64} << 10;  // not copied to the buffer
+constexpr uint64_t kSendBytes = uint64_t{16} << 20;
 constexpr int kMaxWriters = 256;  // of one name at the same time
 
 // Whether `path` still names the open file: its owner may have renamed or removed it.
@@ -175,9 +178,10 @@ void LocalSink::check_usable() const {
 
 void LocalSink::write(Bytes bytes) {
   check_usable();
-  if (bytes.size() >= kBufferBytes - buffer_.size()) {
+  const bool is_large = bytes.size() >= kLargeBytes;
+  if (is_large || bytes.size() >= kBufferBytes - buffer_.size()) {
     write_buffer();
-    if (bytes.size() >= kBufferBytes) {
+    if (is_large) {
       write_at(position_, bytes);
       position_ += bytes.size();
       return;
@@ -223,6 +227,7 @@ void LocalSink::truncate(uint64_t size) {
     throw_errno(errno, "cannot truncate the file", uri_);
   }
   position_ = size;
+  sent_bytes_ = std::min(sent_bytes_, size);
 }
 
 void LocalSink::write_buffer() {
@@ -243,6 +248,15 @@ void LocalSink::write_at(uint64_t offset, Bytes bytes) {
       throw_write_error(error, uri_, offset, bytes.size());
     }
   }
+  if (offset >= sent_bytes_ + kSendBytes) send_to_device(offset);
+}
+
+// Starts writing to the device without waiting, so that `sync` has little to wait for. The result
+// is ignored: a file system may not support it, and errors of the device are reported by `sync`.
+void LocalSink::send_to_device(uint64_t end) {
+  ::sync_file_range(file_.get(), static_cast<off_t>(sent_bytes_),
+                    static_cast<off_t>(end - sent_bytes_), SYNC_FILE_RANGE_WRITE);
+  sent_bytes_ = end;
 }
 
 void LocalSink::flush_to_device() {

@@ -36,6 +36,7 @@ class LocalSink final : public Sink {
   void check_usable() const;  // StateError
   void write_buffer();
   void write_at(uint64_t offset, Bytes bytes);
+  void send_to_device(uint64_t end);
   void flush_to_device();
   void finish(const OpenedDirectory& directory);
 
@@ -45,6 +46,7 @@ class LocalSink final : public Sink {
   Descriptor file_;                // locked while it is open
   std::vector<std::byte> buffer_;  // appended but not yet written; collects small writes
   uint64_t position_ = 0;
+  uint64_t sent_bytes_ = 0;  // the system writes this part of the file to the device
   bool leave_partial_ = false;
   const OwnProcess process_;
   enum class State { kOpen, kCommitted, kFailed } state_ = State::kOpen;
