@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -191,16 +192,11 @@ class Drawing {
     const GilReleased released;
     Plan plan;
     follow(plan_, image_, map.size(), Follower::kMap, plan);
-    std::vector<float> moved(given.data(), given.data() + given.size());
-    const RawView values{reinterpret_cast<std::byte*>(moved.data()),
-                         map.height,
-                         map.width,
-                         map.channels,
-                         DType::kFloat32,
-                         map.row_stride_bytes};
-    if (vectors) move_vectors(Motion(plan_, image_), map.size(), values);
+    Array moved = make_array(DType::kFloat32, {map.height, map.width, map.channels});
+    std::memcpy(moved.data, map.data, given.nbytes());
+    if (vectors) move_vectors(Motion(plan_, image_), map.size(), view_of(moved, map));
     Array made = make_array(DType::kFloat32, {plan.output.height, plan.output.width, map.channels});
-    MapRunner().run(plan, values, whole(map.size()), fill, view_of(made, map));
+    MapRunner().run(plan, view_of(moved, map), whole(map.size()), fill, view_of(made, map));
     return made;
   }
 

@@ -83,13 +83,8 @@ uint32_t ProgramLeaders::number_of(size_t field) const {
                                                    schema_.fields[field].name, number + 1)});
 }
 
-std::optional<size_t> ProgramLeaders::known(size_t field) const {
-  const auto found = leaders_.find(field);
-  return found == leaders_.end() ? std::nullopt : std::optional(found->second);
-}
-
 size_t ProgramLeaders::leader(size_t field) {
-  if (const std::optional<size_t> index = known(field)) return *index;
+  if (const auto found = leaders_.find(field); found != leaders_.end()) return found->second;
   const FieldSpec& spec = schema_.fields[field];
   const auto shared = shared_.find(field);
   const size_t index = program_.leaders.size();

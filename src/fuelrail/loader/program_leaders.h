@@ -26,8 +26,6 @@ class ProgramLeaders {
 
   // Errors: InvalidArgumentError for too many leaders.
   size_t leader(size_t field);
-  // The leader that was added for the field; empty if none was.
-  std::optional<size_t> known(size_t field) const;
   // A leader with which others move. Errors: those of sample_program for such a leader.
   size_t followed(size_t field);
   // The leader to which `spec` refers.

@@ -53,10 +53,6 @@ class ProgramBuilder {
       ColumnSpec& column = columns_.back().column;
       column.as = ragged_form(column);
     }
-    for (ColumnProgram& column : columns_) {
-      auto* const size = std::get_if<ImageSize>(&column.source);
-      if (size != nullptr) size->leader = leaders_.known(size->field);
-    }
     SampleProgram program = leaders_.finish();
     program.columns = std::move(columns_);
     return program;

@@ -142,7 +142,6 @@ struct AffineRows {
 // The height and width of an image before the transforms, upright if the loader turns it.
 struct ImageSize {
   size_t field = 0;
-  std::optional<size_t> leader{};  // if the field is one that other columns need too
 };
 
 struct TensorCopy {

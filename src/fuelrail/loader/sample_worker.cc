@@ -133,9 +133,12 @@ class SampleWorker final : public Worker {
 
   void write(Task& task, const ImageSize& source, size_t column) {
     guard(source.field, [&] {
-      const ImageInfo info = source.leader ? motion_.leader(*source.leader).info
-                                           : motion_.look_at(sample_.fields[source.field]);
-      const Size size = info.oriented();
+      const std::vector<LeaderProgram>& leaders = work_->program.leaders;
+      const auto leader = std::ranges::find(leaders, source.field, &LeaderProgram::field);
+      const Size size =
+          leader == leaders.end()
+              ? motion_.look_at(sample_.fields[source.field]).oriented()
+              : motion_.leader(static_cast<size_t>(leader - leaders.begin())).info.oriented();
       const int64_t values[] = {size.height, size.width};
       std::memcpy(task.batch->row(column, task.row), values, sizeof values);
     });
