@@ -107,6 +107,12 @@ Any dlpack(nb::pointer_and_handle<Array> self, Given<int> stream,
   return capsule;
 }
 
+// Requires: a bfloat16 array.
+Array bfloat16_bits(Array array) {
+  array.dtype = DType::kUint16;
+  return array;
+}
+
 // Converts an object with DLPack in CPU memory, in any layout, to a number or nested lists. Errors:
 // TypeError, and Python's errors for element types that memoryview does not support.
 Any listed(nb::handle source) {
@@ -184,8 +190,8 @@ Any numpy_array(nb::handle self, const Any& dtype, Given<bool> copy) {
   if (nb::inst_ptr<Array>(self)->dtype == DType::kBfloat16) {
     throw UnsupportedError(
         "NumPy has no bfloat16",
-        {.remedy = "Use torch.from_dlpack(array), or set the loader's `dtype` to float32 or "
-                   "float16"});
+        {.remedy = "Use torch.from_dlpack(array); for images, set the loader's `dtype` to "
+                   "float32 or float16"});
   }
   const nb::object view = nb::steal(PyMemoryView_FromObject(self.ptr()));
   if (!view.is_valid()) throw nb::python_error();
@@ -250,6 +256,8 @@ void bind_arrays(nb::module_& module) {
       .def("__dlpack_device__", [](const Array&) -> TupleOf<int, int> {
         return nb::make_tuple(nb::device::cpu::value, 0);
       });
+  module.def("bfloat16_bits", bfloat16_bits, nb::arg("array"),
+             "Returns the elements of a bfloat16 array as uint16, in the same memory.");
   module.def("listed", listed, nb::arg("array"),
              "Converts an array to nested lists, or to a number if the array has no dimensions. "
              "The array must be in CPU memory and support DLPack.");

@@ -79,8 +79,22 @@ std::function<bool(const pack::PackProgress&)> teller(const PythonTurns& turns,
   };
 }
 
+void add_note(const nb::object& exception, const std::string& text) {
+  const nb::object note = printable(text);
+  try {
+    if (nb::hasattr(exception, "add_note")) {
+      call_python(exception.attr("add_note"), nb::make_tuple(note));
+    } else {  // Python 3.10
+      nb::list notes;
+      notes.append(note);
+      exception.attr("__notes__") = notes;
+    }
+  } catch (const nb::python_error&) {  // the exception accepts no notes: raise it without one
+  }
+}
+
 // If a Python function caused the error, raises that function's exception again, with a note that
-// says where. Otherwise does nothing.
+// says where, if that is known. Otherwise does nothing.
 void raise_own(const pack::StepsError& error, const std::string& where) {
   std::shared_ptr<nb::object> own;
   try {
@@ -90,17 +104,8 @@ void raise_own(const pack::StepsError& error, const std::string& where) {
   } catch (...) {
   }
   if (own == nullptr) return;
-  const nb::object note = printable("raised by " + where + " " + error.detail().path);
-  try {
-    if (nb::hasattr(*own, "add_note")) {
-      call_python(own->attr("add_note"), nb::make_tuple(note));
-    } else {  // Python 3.10
-      nb::list notes;
-      notes.append(note);
-      own->attr("__notes__") = notes;
-    }
-  } catch (const nb::python_error&) {  // the exception accepts no notes: raise it without one
-  }
+  const std::string& path = error.detail().path;
+  if (!path.empty()) add_note(*own, "raised by " + where + " " + path);
   PyErr_SetObject(own->type().ptr(), own->ptr());
   throw nb::python_error();
 }
@@ -242,6 +247,16 @@ std::optional<std::string> image_format(const Any& data) {
   return std::string(format->title);
 }
 
+Strings image_extensions() {
+  nb::list extensions;
+  for (const ImageFormat* const format : kImageFormats) {
+    for (const std::string_view extension : format->extensions) {
+      if (format->in_folders && !extension.empty()) extensions.append(extension);
+    }
+  }
+  return extensions;
+}
+
 pack::ArrayEncoder encoder_of(const std::pair<std::string, int>& given) {
   using Encoding = pack::ArrayEncoding;
   const auto& [name, quality] = given;
@@ -255,18 +270,27 @@ pack::ArrayEncoder encoder_of(const std::pair<std::string, int>& given) {
 using Encoders = std::vector<std::optional<std::pair<std::string, int>>>;
 using FieldClassNames = std::vector<std::pair<std::string, Strings>>;
 
-OptionValues run_pack_samples(const FieldTuples& fields, const FieldClassNames& classes,
-                              const Encoders& encoders, nb::object read,
-                              std::optional<uint64_t> size, const std::string& contents,
+// given: fields, class names, encoders, and what a resumed job compares.
+SamplesDescription description_of(const nb::tuple& given) {
+  SamplesDescription description{.schema = schema_of_fields(nb::cast<FieldTuples>(given[0])),
+                                 .contents = nb::cast<std::string>(given[3])};
+  for (const auto& [field, names] : nb::cast<FieldClassNames>(given[1])) {
+    description.classes.emplace_back(field, fs_names(names));
+  }
+  for (const auto& encoder : nb::cast<Encoders>(given[2])) {
+    description.encoders.push_back(encoder ? std::optional(encoder_of(*encoder)) : std::nullopt);
+  }
+  return description;
+}
+
+// `start` returns what is known of the samples (SamplesDescription); `read` as in PythonSamples.
+OptionValues run_pack_samples(nb::object start, nb::object read, std::optional<uint64_t> size,
                               const nb::str& output, const OptionValues& options, bool strict,
                               const Progress& progress, Strings warnings) {
-  PythonSamplesOptions given{
-      .schema = schema_of_fields(fields), .size = size, .contents = contents};
-  for (const auto& [field, names] : classes) given.classes.emplace_back(field, fs_names(names));
-  for (const auto& encoder : encoders) {
-    given.encoders.push_back(encoder ? std::optional(encoder_of(*encoder)) : std::nullopt);
-  }
-  const auto samples = std::make_shared<PythonSamples>(std::move(given), std::move(read));
+  const auto describe = [start = shared_object(std::move(start))] {
+    return description_of(nb::cast<nb::tuple>(call_python(*start, nb::make_tuple())));
+  };
+  const auto samples = std::make_shared<PythonSamples>(describe, std::move(read), size);
   return run_packing(
       options_of(options), progress, {}, warnings,
       [samples, to = fs_name(output), strict](const pack::PackOptions& all) {
@@ -410,10 +434,11 @@ void bind_pack(nb::module_& module) {
              nb::arg("progress"), nb::arg("failed"), nb::arg("warnings"));
   module.def("image_format", image_format, nb::arg("data"),
              "Returns the name of the image format whose signature the bytes begin with, or None.");
-  module.def("pack_samples", run_pack_samples, nb::arg("fields"), nb::arg("classes"),
-             nb::arg("encoders"), nb::arg("read"), nb::arg("size").none(), nb::arg("contents"),
-             nb::arg("output"), nb::arg("options"), nb::arg("strict"), nb::arg("progress").none(),
-             nb::arg("warnings"));
+  module.def("image_extensions", image_extensions,
+             "Returns the extensions of image files in folders, such as '.jpg'.");
+  module.def("pack_samples", run_pack_samples, nb::arg("start"), nb::arg("read"),
+             nb::arg("size").none(), nb::arg("output"), nb::arg("options"), nb::arg("strict"),
+             nb::arg("progress").none(), nb::arg("warnings"));
   module.def("pack_arrays", run_pack_arrays, nb::arg("data"), nb::arg("labels"),
              nb::arg("label_width"), nb::arg("output"), nb::arg("options"), nb::arg("progress"),
              nb::arg("failed"), nb::arg("warnings"));

@@ -48,7 +48,6 @@ void bind_ffrecord(nb::module_& module);
 void bind_image(nb::module_& module);
 void bind_lists(nb::module_& module);
 void bind_recordio(nb::module_& module);
-void bind_samples(nb::module_& module);
 void bind_transform(nb::module_& module);
 void bind_loader(nb::module_& module);
 void bind_mxnet(nb::module_& module);

@@ -18,7 +18,6 @@ NB_MODULE(_core, module) {
   bind_base(module);
   bind_arrays(module);
   bind_container(module);
-  bind_samples(module);
   bind_cv(module);
   bind_image(module);
   bind_transform(module);

@@ -41,6 +41,11 @@ DType dtype_of(nb::handle array) {
   throw InvalidArgumentError("the dtype of an array is unknown", {.found = name});
 }
 
+[[noreturn]] void throw_raised(nb::python_error& error) {
+  throw pack::StepsError(InvalidArgumentError("the samples cannot be read"),
+                         std::make_exception_ptr(Raised{shared_object(nb::borrow(error.value()))}));
+}
+
 ConstRawView layout_of(nb::handle array) {
   const std::vector<int64_t> shape = extents_of(array);
   ConstRawView view{.height = shape.at(0),
@@ -78,6 +83,18 @@ class PythonSamples::Turn {
   const PythonSamples& samples_;
 };
 
+const SamplesDescription& PythonSamples::described() const {
+  if (!described_) {
+    const GilTaken taken;
+    try {
+      described_ = start_();
+    } catch (nb::python_error& error) {
+      throw_raised(error);
+    }
+  }
+  return *described_;
+}
+
 std::string PythonSamples::path(uint64_t i) const { return fmt::format("sample {}", i); }
 
 void PythonSamples::read(uint64_t i, pack::SourceSample& out) const {
@@ -87,7 +104,7 @@ void PythonSamples::read(uint64_t i, pack::SourceSample& out) const {
 std::vector<PythonSamples::Pending> PythonSamples::call(uint64_t i, pack::SourceSample& out) const {
   const Turn turn(*this, i);  // first: others wait until the turn ends
   out.id = i;
-  out.fields.resize(options_.schema.fields.size());
+  out.fields.resize(schema().fields.size());
   out.ended = ended_;
   if (ended_) return {};
   const GilTaken taken;
@@ -98,9 +115,7 @@ std::vector<PythonSamples::Pending> PythonSamples::call(uint64_t i, pack::Source
     ended_ = out.ended;
     return out.ended ? std::vector<Pending>{} : take(values, out);
   } catch (nb::python_error& error) {
-    throw pack::StepsError(
-        InvalidArgumentError("the samples cannot be read"),
-        std::make_exception_ptr(Raised{shared_object(nb::borrow(error.value()))}));
+    throw_raised(error);
   }
 }
 
@@ -109,7 +124,7 @@ std::vector<PythonSamples::Pending> PythonSamples::take(nb::handle values,
   std::vector<Pending> pending;
   const nb::list given = nb::borrow<nb::list>(values);
   for (size_t k = 0; k < out.fields.size(); ++k) {
-    const FieldSpec& field = options_.schema.fields[k];
+    const FieldSpec& field = schema().fields[k];
     pack::SourceValue& to = out.fields[k];
     const nb::handle value = given[k];
     to.pixel_bytes = 0;
@@ -128,7 +143,7 @@ std::vector<PythonSamples::Pending> PythonSamples::take(nb::handle values,
 }
 
 void PythonSamples::take_item(Pending item, nb::handle value, std::vector<Pending>& pending) const {
-  const FieldKind kind = options_.schema.fields[item.field].kind;
+  const FieldKind kind = schema().fields[item.field].kind;
   if (PyUnicode_Check(value.ptr())) {
     if (kind == FieldKind::kImage) {
       item.file = fs_name(value);
@@ -151,11 +166,11 @@ void PythonSamples::finish(const Pending& pending) const {
     ConstRawView pixels = pending.pixels;
     pixels.data = pending.bytes->data();
     std::vector<std::byte> encoded;
-    pack::encode_array(pixels, options_.encoders[pending.field].value(), encoded);
+    pack::encode_array(pixels, described().encoders[pending.field].value(), encoded);
     *pending.bytes = std::move(encoded);
   } catch (const Error& error) {
     throw CorruptError(fmt::format("the image of field '{}' cannot be {} ({})",
-                                   item_name(options_.schema.fields[pending.field], pending.item),
+                                   item_name(schema().fields[pending.field], pending.item),
                                    pending.file.empty() ? "encoded" : "read", error.what()));
   }
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,32 +25,37 @@ struct Raised {
   std::shared_ptr<nb::object> exception;
 };
 
-struct PythonSamplesOptions {
+// What is known of samples before they are packed.
+struct SamplesDescription {
   Schema schema;
   pack::SampleSource::ClassNames classes{};
   std::vector<std::optional<pack::ArrayEncoder>> encoders{};  // of each image field
-  // The number of samples; empty: a stream, whose samples are requested in order.
-  std::optional<uint64_t> size{};
-  std::string contents{};  // compared by a resumed job
+  std::string contents{};                                     // compared by a resumed job
 };
 
-// Calls `read(i)`, which returns the values of sample i as `Schema.flatten` does; or a tuple
+// Calls `start()`, with the GIL, when the samples are first described, so that a job checks its
+// options and its output before a sample is requested. Requires: this is before threads share the
+// object.
+//
+// Then calls `read(i)`, which returns the values of sample i as `Schema.flatten` does; or a tuple
 // (failure, expected, found, remedy) for a sample that cannot be packed; or None after the last
 // sample of a stream. It is called by one thread at a time, with the GIL. Files are read, and
 // arrays encoded, without the GIL, by the thread that calls `read`.
+//
+// If one of the two raises, all methods may throw StepsError, whose cause is `Raised`.
 class PythonSamples final : public pack::SampleSource {
  public:
-  PythonSamples(PythonSamplesOptions options, nb::object read)
-      : options_(std::move(options)), read_(shared_object(std::move(read))) {}
+  // size: the number of samples; empty: a stream, whose samples are requested in order.
+  PythonSamples(std::function<SamplesDescription()> start, nb::object read,
+                std::optional<uint64_t> size)
+      : start_(std::move(start)), read_(shared_object(std::move(read))), size_(size) {}
 
-  const Schema& schema() const override { return options_.schema; }
-  const ClassNames& classes() const override { return options_.classes; }
-  uint64_t size() const override { return options_.size.value_or(0); }
-  bool is_stream() const override { return !options_.size; }
-  std::string contents() const override { return options_.contents; }
+  const Schema& schema() const override { return described().schema; }
+  const ClassNames& classes() const override { return described().classes; }
+  uint64_t size() const override { return size_.value_or(0); }
+  bool is_stream() const override { return !size_; }
+  std::string contents() const override { return described().contents; }
   std::string path(uint64_t i) const override;
-
-  // Errors, besides those of SampleSource: StepsError, whose cause is `Raised`, if `read` raises.
   void read(uint64_t i, pack::SourceSample& out) const override;
 
  private:
@@ -63,14 +69,17 @@ class PythonSamples final : public pack::SampleSource {
     ConstRawView pixels{};                    // without `data`
   };
 
+  const SamplesDescription& described() const;
   std::vector<Pending> call(uint64_t i, pack::SourceSample& out) const;
   std::vector<Pending> take(nb::handle values, pack::SourceSample& out) const;
   // `item`: where the value belongs. Adds it to `pending` if something is left to do.
   void take_item(Pending item, nb::handle value, std::vector<Pending>& pending) const;
   void finish(const Pending& pending) const;
 
-  PythonSamplesOptions options_;
+  std::function<SamplesDescription()> start_;
   std::shared_ptr<nb::object> read_;
+  std::optional<uint64_t> size_;
+  mutable std::optional<SamplesDescription> described_;
   mutable Mutex mutex_;  // is not waited for while the GIL is held
   mutable Condition free_;
   mutable bool calling_ FUELRAIL_GUARDED_BY(mutex_) = false;

@@ -71,6 +71,11 @@ class Array:
 
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
+def bfloat16_bits(array: Array) -> Array:
+    """
+    Returns the elements of a bfloat16 array as uint16, in the same memory.
+    """
+
 def listed(array: object) -> Any:
     """
     Converts an array to nested lists, or to a number if the array has no dimensions. The array must be in CPU memory and support DLPack.
@@ -149,22 +154,6 @@ def read_class_names(uri: bytes, warnings: list[str]) -> list[str]:
 
 def concat(parts: Sequence[Container]) -> Container:
     """Returns a container with the records of all `parts`, in order."""
-
-class SampleEncoder:
-    """Encodes samples as the payloads of sample records."""
-
-    def __init__(self, fields: list[tuple[str, str, str | None, tuple[int, ...], str, int | None, int | None, int, int]]) -> None:
-        """
-        fields: name, kind, dtype, shape, role, of, rows, flags and detail of each field, as in Container.fields.
-        """
-
-    def limit_labels(self, field: str, classes: int) -> None:
-        """From now on, the labels of `field` must be below `classes`."""
-
-    def encode(self, id: int, values: list[Any]) -> bytes:
-        """
-        Returns the payload of a sample record. `values` has an object for each field: bytes for an image or bytes, a str for text, a C-contiguous array for a tensor, and a list of these for a list.
-        """
 
 def cv_resize(pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], height: int, width: int, interpolation: int) -> Array:
     """Resizes a uint8 image (height, width, channels) like cv2.resize."""
@@ -563,7 +552,10 @@ def image_format(data: Any) -> str | None:
     Returns the name of the image format whose signature the bytes begin with, or None.
     """
 
-def pack_samples(fields: list[tuple[str, str, str | None, tuple[int, ...], str, int | None, int | None, int, int]], classes: Sequence[tuple[str, list[str]]], encoders: Sequence[tuple[str, int] | None], read: object, size: int | None, contents: str, output: str, options: dict[str, Any], strict: bool, progress: Callable[[int, int, int, float], object] | None, warnings: list[str]) -> dict[str, Any]: ...
+def image_extensions() -> list[str]:
+    """Returns the extensions of image files in folders, such as '.jpg'."""
+
+def pack_samples(start: object, read: object, size: int | None, output: str, options: dict[str, Any], strict: bool, progress: Callable[[int, int, int, float], object] | None, warnings: list[str]) -> dict[str, Any]: ...
 
 def pack_arrays(data: Any, labels: Sequence[float], label_width: int, output: str, options: dict[str, Any], progress: Callable[[int, int, int, float], object] | None, failed: Callable[[str, str], object] | None, warnings: list[str]) -> dict[str, Any]: ...
 

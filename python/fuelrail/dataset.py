@@ -28,7 +28,7 @@ from fuelrail.errors import (
     CorruptError,
     InvalidArgumentError,
 )
-from fuelrail.nested import Nesting
+from fuelrail.nested import Nesting, groups_around
 from fuelrail.options import (
     choice_of,
     file_name,
@@ -67,13 +67,35 @@ class Place(NamedTuple):
     """Byte offset in the file `path`."""
 
 
+class FieldNames:
+    """The names of a dataset's fields and groups, prepared once for all samples."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.all = tuple(names)
+        self.first = {name.partition(".")[0]: None for name in self.all}
+        """The keys of a sample, in order."""
+        self.groups = {place for name in self.all for place in groups_around(name) if place}
+        """The names of all groups."""
+        self._nestings: dict[str, tuple[list[str], Nesting]] = {}
+
+    def nesting(self, group: str) -> tuple[list[str], Nesting]:
+        """Returns the fields of a group ("": of the sample), and what nests their values."""
+        if group not in self._nestings:
+            begin = f"{group}." if group else ""
+            inner = [name for name in self.all if name.startswith(begin)]
+            paths = [name[len(begin) :].split(".") for name in inner]
+            self._nestings[group] = inner, Nesting(paths)
+        return self._nestings[group]
+
+
 class Sample:
     """One sample of a dataset. Its fields are attributes: `sample.image`, `sample.label`. Groups of
     fields are nested dicts, with lists for numbers: `sample["cameras"][0]["boxes"]`, or
     `sample["cameras.0.boxes"]`.
 
     Images and raw bytes are `bytes`, text is a `str`, a single number is a `bool`, an `int` or a
-    `float`, a tensor is a `numpy.ndarray`, and a field that is a list is a `list`. If a field or
+    `float`, a tensor is a `numpy.ndarray` or, of bfloat16, which NumPy does not have, a
+    `fuelrail.Array`, and a field that is a list is a `list`. If a field or
     group has the same name as a property or method of this class, such as `id`, use
     `sample["id"]`.
 
@@ -82,11 +104,11 @@ class Sample:
     pickled. Instead, pickle its values, or pickle the dataset and the sample's index.
     """
 
-    __slots__ = ("_record", "_schema")
+    __slots__ = ("_names", "_record")
 
-    def __init__(self, record: _core.Record, schema: tuple[Field, ...]) -> None:
+    def __init__(self, record: _core.Record, names: FieldNames) -> None:
         self._record = record
-        self._schema = schema
+        self._names = names
 
     @property
     def id(self) -> int:
@@ -103,7 +125,7 @@ class Sample:
         """The names of the sample's fields. In the name of a field of a group, dots separate the
         keys: "cameras.0.image".
         """
-        return tuple(field.name for field in self._schema)
+        return self._names.all
 
     def __getitem__(self, field: str) -> Any:
         """Returns the value of a field, or the values of a group of fields. Errors:
@@ -111,24 +133,26 @@ class Sample:
         ArgumentTypeError if `field` is not a string.
         """
         name = text("the field name", field)
-        inner = [one for one in self.fields if one.startswith(f"{name}.")]
-        if not inner:
-            return self._value(name)
-        nesting = Nesting(one[len(name) + 1 :].split(".") for one in inner)
-        return nesting([self._value(one) for one in inner])
+        return self._group(name) if name in self._names.groups else self._value(name)
 
     def nested(self) -> Any:
         """Returns the values of all fields in nested dicts and lists."""
-        return Nesting(one.split(".") for one in self.fields)([*map(self._value, self.fields)])
+        return self._group("")
+
+    def _group(self, name: str) -> Any:
+        inner, nesting = self._names.nesting(name)
+        return nesting([self._value(one) for one in inner])
 
     def _value(self, field: str) -> Any:
         value = self._record.value(field)
-        return value.numpy() if isinstance(value, _core.Array) else value
+        if not isinstance(value, _core.Array) or value.dtype == "bfloat16":
+            return value
+        return value.numpy()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # `copy` and others may look them up before __init__ has run
             raise AttributeError(f"the sample has no attribute '{name}'")
-        values = {one.partition(".")[0] for one in self.fields}
+        values = self._names.first
         if name not in values:
             known = ["decode", "fields", "id", "nested", "place", *sorted(values)]
             raise AttributeError(f"the sample has no attribute '{name}'. {nearest(name, known)}")
@@ -148,7 +172,7 @@ class Sample:
         )
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *{one.partition(".")[0]: None for one in self.fields}]
+        return [*super().__dir__(), *self._names.first]
 
     @suggests_options
     def decode(
@@ -216,7 +240,8 @@ class Dataset:
         self._name = name
         self._origin = origin
         self._opened_as = opened_as or Opening()
-        self._schema = tuple(Field(*field) for field in container.schema)
+        self._fields = tuple(Field(*field) for field in container.schema)
+        self._names = FieldNames(field.name for field in self._fields)
         self._full_schema: Schema | None = None
         with contextlib.suppress(ImportError):
             # Samples and batches need NumPy. It is imported here, because a later import could run
@@ -335,11 +360,11 @@ class Dataset:
             begin = chosen.start if chosen else 0
             part = self._container.slice(begin, len(chosen), chosen.step)
             return Dataset(part, f"part of {self._name}", (operator.getitem, (self, index)))
-        return Sample(self._container.read(self._index(index)), self._schema)
+        return Sample(self._container.read(self._index(index)), self._names)
 
     def __iter__(self) -> Iterator[Sample]:
         for index in range(len(self)):
-            yield Sample(self._container.read(index), self._schema)
+            yield Sample(self._container.read(index), self._names)
 
     def __copy__(self) -> Dataset:
         return self
@@ -351,7 +376,7 @@ class Dataset:
         return self._origin or (_reopen, (self._name, self.fingerprint, self._opened_as))
 
     def __repr__(self) -> str:
-        fields = ", ".join(field.name for field in self._schema)
+        fields = ", ".join(self._names.all)
         classes = f"; {len(self.classes)} classes" if self.classes else ""
         return f"<fuelrail.Dataset: {len(self):,} samples of {fields}{classes}; {self._name}>"
 

@@ -32,6 +32,10 @@ NativeColumn: TypeAlias = "_core.Array | list[Any]"
 """A list has one item for each row: an Array, bytes, str, or a list of these."""
 
 
+_POSITION = "loader:position"
+"""The samples' positions, also of a dataset with a field `position`."""
+
+
 class BatchContext(NamedTuple):
     """The loader's seed, a batch's epoch, and the positions of the batch's samples. A batch
     transform should derive its random numbers from these values.
@@ -118,7 +122,7 @@ class Delivery(Generic[Element]):
         self._named = truth("as_dict", as_dict) or self._renames
         self._flat = truth("flat", flat)
         self._own_names, self._fields = _named_fields(fields)
-        self._schema = [field.name for field in schema]
+        self._names = {field.name for field in schema}
         self._is_image: list[bool] = []
         self._build: Callable[[list[Any]], Any] = tuple
         self._transforms = _batch_transforms(batch_transforms)
@@ -128,14 +132,14 @@ class Delivery(Generic[Element]):
 
     @property
     def native_fields(self) -> list[str]:
-        """The fields that the core must return: all that the user selected with `fields`.
-        "position" is also included if a batch transform has a parameter `context`.
+        """The fields that the core must return: all that the user selected with `fields`, and the
+        samples' positions if a batch transform has a parameter `context`.
         """
-        return [*self._fields, "position"] if self._hides_position else self._fields
+        return [*self._fields, _POSITION] if self._hides_position else self._fields
 
     @property
     def _hides_position(self) -> bool:
-        return self.wants_context and "position" not in self._fields
+        return self.wants_context and _POSITION not in self._fields
 
     def expect(self, columns: Sequence[tuple[str, bool]]) -> None:
         """Decides the form of the batches. Must be called before the first batch. Errors:
@@ -146,15 +150,13 @@ class Delivery(Generic[Element]):
         """
         shown_columns = columns[:-1] if self._hides_position else columns
         self._is_image = [is_image for _, is_image in shown_columns]
-        self._position = (
-            [name for name, _ in columns].index("position") if self.wants_context else 0
-        )
+        self._position = [name for name, _ in columns].index(_POSITION) if self.wants_context else 0
         names = [name for name, _ in shown_columns]
-        nested = any("." in field for field in self._schema)
+        nested = any("." in name for name in self._names)
         if self._renames:
             names = self._renamed(names)
         elif nested and not self._flat:
-            self._build = Nesting(path_of(name, self._schema) for name in names)
+            self._build = Nesting(path_of(name, self._names) for name in names)
             return
         if self._named or nested:
             self._build = lambda placed: dict(zip(names, placed, strict=True))
@@ -186,7 +188,7 @@ class Delivery(Generic[Element]):
         """Builds a batch from the columns in `placed`, and runs the batch transforms on it. Errors:
         the errors of the batch transforms; ArgumentTypeError if a batch transform returns None.
 
-        columns: the columns that the core returned. Only the column "position" is used.
+        columns: the columns that the core returned. Only the positions are used.
         placed: the columns that `place(columns)` returned.
         """
         batch = self._build(placed)
@@ -229,13 +231,13 @@ def columns_of(fields: object) -> list[str]:
     return names
 
 
-def default_fields(schema: Iterable[Field]) -> list[str]:
+def default_fields(schema: Sequence[Field]) -> list[str]:
     """Returns the default of the option `fields`: image and label, or all fields of a dataset
     without these two. Records that are raw bytes have no default, because they may be images
     (`check_images`).
     """
     names = [field.name for field in schema]
-    known = "data" in names or {"image", "label"} <= {*names}
+    known = _are_bytes(schema) or {"image", "label"} <= {*names}
     return ["image", "label"] if known else names
 
 
@@ -261,16 +263,20 @@ def _not_groups(name: str, found: object) -> ArgumentTypeError:
     )
 
 
-def check_images(wanted: Sequence[str], schema: Iterable[Field]) -> None:
+def check_images(wanted: Sequence[str], schema: Sequence[Field]) -> None:
     """Raises InvalidArgumentError if `wanted` has "image", but the records are raw bytes."""
-    known = [field.name for field in schema]
-    if "data" in known and "image" in wanted and "image" not in known:
+    if _are_bytes(schema) and "image" in wanted:
         raise InvalidArgumentError(
             "the dataset has no field 'image', because its records are raw bytes",
-            expected="only fields of the dataset (" + ", ".join(known) + ")",
+            expected="only the field 'data'",
             found=shown(list(wanted)),
             remedy='Pass `fields=["data"]`, or pass a `schema` that reads the bytes as images',
         )
+
+
+def _are_bytes(schema: Sequence[Field]) -> bool:
+    """Returns whether the records have no fields of their own, as container/payload.h describes."""
+    return [field[:2] for field in schema] == [("data", "bytes")]
 
 
 def _named_fields(fields: object) -> tuple[list[str], list[str]]:

@@ -148,12 +148,14 @@ class Drawn:
         """Returns the moved mask, with the nearest pixel at each place and `fill` in constant
         borders.
 
-        mask: shape (height, width), with elements of 1, 2 or 4 bytes, or uint8 of shape (height,
-            width, 3). A mask may be larger or smaller than the image if it has the same aspect
-            ratio; the result has the size `size`. fill: for shape (height, width, 3), red + 256
+        mask: shape (height, width), of bools or integers of 1, 2 or 4 bytes, or uint8 of shape
+            (height, width, 3). A mask may be larger or smaller than the image if it has the same
+            aspect ratio; the result has the size `size`.
+        fill: a number of the mask's type, 0 or 1 for bools. For shape (height, width, 3), red + 256
             green + 65536 blue.
         """
         values = numpy.ascontiguousarray(mask)
+        values = values.astype(values.dtype.newbyteorder("<"), copy=False)
         colors = values.ndim == 3 and values.shape[2] == 3 and values.dtype == numpy.uint8
         if (
             values.dtype.kind not in "biu"
@@ -166,7 +168,8 @@ class Drawn:
                 "(height, width, 3)",
                 found=f"{values.dtype} of shape {values.shape}",
             )
-        number = whole("fill", fill, bits=24 if colors else 8 * values.itemsize)
+        least, bits = (0, 24) if colors else _limits(values.dtype)
+        number = whole("fill", fill, least, bits) % 2**32  # the core takes the lowest bytes
         pixels = values if colors else values[:, :, None]
         moved: Values = self._native.move_mask(pixels.view(numpy.uint8), number).numpy()
         return moved if colors else moved.view(values.dtype)[:, :, 0]
@@ -196,6 +199,14 @@ class Drawn:
             pixels, real("fill", fill), truth("vectors", vectors)
         ).numpy()
         return moved if values.ndim == 3 else moved[:, :, 0]
+
+
+def _limits(dtype: numpy.dtype[Any]) -> tuple[int, int]:
+    """Returns the least number, and the exponent of two that all numbers are below."""
+    if dtype == numpy.bool_:
+        return 0, 1
+    limits = numpy.iinfo(dtype)
+    return int(limits.min), int(limits.max).bit_length()
 
 
 def _floats(

@@ -276,8 +276,8 @@ class Mask(FieldSpec):
     encode: "png" (the default, lossless) or "npy".
 
     A value for packing is a path, the bytes of an image file, or an array of shape (height, width)
-    or (height, width, 1): of uint8 or uint16; also of int32 with encode="npy" or encoding="rgb",
-    where it is (with "png") from 0 to 2**24 - 1.
+    or (height, width, 1): of uint8 or uint16; also of int32 with encode="npy", or from 0 to
+    2**24 - 1 with encoding="rgb".
     """
 
     remedies: ClassVar[dict[str, str]] = {
@@ -469,7 +469,7 @@ class CameraMatrix(FieldSpec):
 
 
 @_checked
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, init=False)
 class Label(FieldSpec):
     """Class numbers: a tensor of int64.
 
@@ -481,22 +481,21 @@ class Label(FieldSpec):
     """
 
     by_place = ("classes",)
-    classes: ClassNames | None = None
+    classes: tuple[str, ...] | None = None
     rows: str | None = None
-    shape: Sequence[int] | None = None
+    shape: tuple[int, ...] = ()
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        classes: ClassNames | None = None,
+        rows: str | None = None,
+        shape: Sequence[int] | None = None,
+    ) -> None:
+        self._set("classes", None if classes is None else _distinct(class_names(classes)))
+        self._set("rows", rows)
         self._check_names()
-        if self.classes is not None:
-            self._set("classes", _distinct(class_names(self.classes)))
-        shape = _shape(self._usual_shape() if self.shape is None else self.shape)
-        self._set("shape", shape)
-        self._check_rows(shape)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The class names; empty for numbers without names."""
-        return tuple(self.classes or ())  # type: ignore[arg-type]  # no path after __post_init__
+        self._set("shape", _shape(self._usual_shape() if shape is None else shape))
+        self._check_rows(self.shape)
 
     def _usual_shape(self) -> tuple[int, ...]:
         return () if self.rows is None else (-1,)
@@ -506,7 +505,7 @@ class Label(FieldSpec):
 
     @property
     def native(self) -> NativeType:
-        return NativeType("tensor", "int64", tuple(self.shape or ()), "label")
+        return NativeType("tensor", "int64", self.shape, "label")
 
 
 @_checked

@@ -41,6 +41,9 @@ class SampleKeywords(_ReadThreads, total=False):
         characters, and the pattern "*" is for images that no other pattern matches. Each image
         field of a sample has its own random numbers; the images of a field that is a list share
         them. Default: None.
+    shared: groups of image fields that draw the same random numbers, such as the two images of a
+        stereo camera: [("left", "right")]. A name may be a pattern: [("cameras.*.image",)]. Default:
+        None, each image field draws its own.
     """
 
     schema: str | None
@@ -49,9 +52,23 @@ class SampleKeywords(_ReadThreads, total=False):
     sidecar: Literal["use", "ignore"]
     seed: int
     transforms: Sequence[Transform] | Mapping[str, Sequence[Transform]] | None
+    shared: Sequence[Sequence[str]] | None
     dtype: Any
     layout: Literal["NCHW", "NHWC"] | Mapping[str, Literal["NCHW", "NHWC"]]
     orientation: Literal["apply", "ignore"]
+    boxes: Literal[
+        "field",
+        "xyxy",
+        "xywh",
+        "cxcywh",
+        "xyxy-relative",
+        "xywh-relative",
+        "cxcywh-relative",
+    ]
+    min_size: float
+    min_area: float
+    keep_empty: bool
+    drop_points: bool
     scaled_decode: bool
     max_pixels: int
     max_record_bytes: int
@@ -93,11 +110,14 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
         valid: False for the rows that last_batch="pad" adds. bool of shape (batch,).
         substituted: True for the rows in which on_error="skip" replaced a bad sample. bool of shape
             (batch,).
-        any other name: the dataset's field of this name. Raw bytes are returned as a list of
-            bytes objects, text as a list of strings, and a field that is a list as a list of lists.
-            Masks have the shape (batch, height, width); maps are float32 and have channels, in the
-            order of `layout`. Masks, maps, boxes, points and camera matrices fit the image after
-            the transforms.
+        any other name: the dataset's field of this name. Raw bytes are returned as a list of bytes
+            objects, text as a list of strings, and a field that is a list as a list of lists. Masks
+            have the shape (batch, height, width); maps are float32 and have channels, in the order
+            of `layout`. Masks, maps, boxes, points and camera matrices fit the image after the
+            transforms.
+        loader:id, loader:index, loader:position, loader:valid, loader:substituted,
+            loader:encoded: the same as without "loader:", also if the dataset has a field of that
+            name. Without "loader:", the dataset's field comes first.
         image.size: the height and width of the image field `image` before the transforms. int64 of
             shape (batch, 2).
         image.affine: the matrix that maps coordinates (x, y, 1) in the image before the transforms
@@ -106,9 +126,6 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
         cameras.*.image: all fields that match a pattern. "*" stands for any characters.
         Default: ("image", "label"), or all fields of a dataset without these two. A dict renames
         the columns: {"x": "image", "y": "label"}.
-    shared: groups of image fields that draw the same random numbers, such as the two images of a
-        stereo camera: [("left", "right")]. A name may be a pattern: [("cameras.*.image",)]. Default:
-        None, each image field draws its own.
     as_dict: True returns each batch as a dict from column names to columns. False returns a tuple.
         If `fields` is a dict, each batch is always a dict. Default: False.
     flat: how batches of a dataset with groups of fields are returned. False returns nested dicts,
@@ -146,20 +163,6 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
     as_dict: bool
     flat: bool
     ragged: Literal["list", "pad", "packed"] | Mapping[str, Literal["list", "pad", "packed"]]
-    boxes: Literal[
-        "field",
-        "xyxy",
-        "xywh",
-        "cxcywh",
-        "xyxy-relative",
-        "xywh-relative",
-        "cxcywh-relative",
-    ]
-    min_size: float
-    min_area: float
-    keep_empty: bool
-    drop_points: bool
-    shared: Sequence[Sequence[str]] | None
     batch_transforms: Sequence[Callable[..., Any]] | None
     last_batch: Literal["short", "drop", "pad", "wrap"]
     rank: int | None

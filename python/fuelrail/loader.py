@@ -161,7 +161,7 @@ class BaseLoader(Closing, Generic[Element]):
         dataset = open_dataset(data, **{name: asked[name] for name in OPENED})
         share_given = given_share(asked["rank"], asked["world_size"])
         share = share_given or ALONE
-        fields = asked["fields"] if "fields" in given else default_fields(dataset.schema)
+        fields = asked["fields"] if "fields" in given else default_fields(dataset._fields)
         weights = asked["weights"]
         drawn = None if weights is None else listed_weights(weights)
         self._skips = values["on_error"] == "skip"
@@ -180,10 +180,10 @@ class BaseLoader(Closing, Generic[Element]):
             as_dict=asked["as_dict"],
             flat=asked["flat"],
             batch_transforms=asked["batch_transforms"],
-            schema=dataset.schema,
+            schema=dataset._fields,
             seed=values["seed"],
         )
-        check_images(self._delivery.native_fields, dataset.schema)
+        check_images(self._delivery.native_fields, dataset._fields)
         transforms, transforms_of = native_lists(asked["transforms"])
         framework.set_native_layouts(values, patterns)
         self._core = _core.Loader(

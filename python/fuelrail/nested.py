@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
-__all__ = ["Nesting", "path_of"]
+__all__ = ["Nesting", "groups_around", "path_of"]
 
 
 class Nesting:
@@ -28,15 +28,22 @@ class Nesting:
         return _filled(self._tree, values)
 
 
-def path_of(column: str, fields: Iterable[str]) -> tuple[str, ...]:
+def groups_around(name: str) -> Iterator[str]:
+    """Yields the paths of the groups around a field, the nearest first, and at last ""."""
+    while name:
+        name = name.rpartition(".")[0]
+        yield name
+
+
+def path_of(column: str, fields: Container[str]) -> tuple[str, ...]:
     """Returns the keys of a column in a nested batch. The name of a column is that of a field, or
     that of a field and a suffix, which becomes a part of the last key that is not a number.
 
     >>> path_of("cameras.0.boxes.offsets", ["cameras.0.image", "cameras.0.boxes"])
     ('cameras', '0', 'boxes.offsets')
     """
-    for field in fields:
-        if column == field or column.startswith(f"{field}."):
+    for field in (column, *groups_around(column)):
+        if field in fields:
             path = field.split(".")
             named = [place for place, key in enumerate(path) if not key.isdecimal()]
             path[named[-1] if named else -1] += column[len(field) :]

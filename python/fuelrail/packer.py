@@ -71,7 +71,7 @@ def pack(
     source: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | Samples,
     output: str | os.PathLike[str],
     *,
-    schema: Schema | Mapping[str, Any] | None = None,
+    schema: Schema | Mapping[str, Any] | Sequence[Any] | None = None,
     strict: bool = False,
     resize: int | None = None,
     quality: int | None = None,
@@ -106,9 +106,11 @@ def pack(
         `classes`, they are numbers if all of them are numbers and none is in `classes`. For a
         `.bzna` file, a dict makes a split of each source: {"train": "photos", "validation":
         "more", "test": "others"}; the class names are those of the first source.
-        Or samples: nested dicts of values. They are an object with `__len__` and `__getitem__`,
-        such as a list or a dataset for torch's DataLoader, or any other iterable, whose number of
-        samples is then unknown and which allows neither `split`, `nsplit` nor `resume`. Samples are
+        Or samples: nested dicts of values (tuples or lists if `schema` is a list), or samples of a
+        `fuelrail.Dataset`, which need its `schema`. They are an object with `__len__` and
+        `__getitem__`, such as a list or a dataset for torch's DataLoader, or any other iterable,
+        whose number of samples is then unknown and which allows neither `split`, `nsplit` nor
+        `resume`. Samples are
         requested one at a time, by several threads; paths are read, and arrays encoded, by all
         threads at once. Of the options below, `resize`, `quality`, `decode`, `root`, `classes` and
         those for `.bzna` do not apply to samples.
@@ -120,7 +122,7 @@ def pack(
         number. Images that are such stills already, as `fuelrail cat` writes them, are not encoded
         again unless `resize` is given. With `split`, the part called NAME is
         written to `X_NAME.rec` or `X_NAME.ffr`.
-    schema: for samples: a `fuelrail.Schema`, or the dict to make one from. Default: it is inferred
+    schema: for samples: a `fuelrail.Schema`, or the dict or list to make one from. Default: it is inferred
         from the first 64 samples, which are kept: bytes and paths whose content begins as an image
         are images, arrays are tensors whose differing extents become -1, int becomes int64, float
         becomes float32, and str text. If a field stays open, the error shows the schema found so
@@ -305,9 +307,7 @@ def pack_report(call: Callable[[list[str]], dict[str, Any]]) -> PackReport:
 
 
 def _samples(source: object, schema: object) -> SampleReader | None:
-    """Returns a reader if `source` has samples, and None otherwise. Errors: ArgumentTypeError for
-    an iterable of objects that are not dicts.
-    """
+    """Returns a reader if `source` may have samples, and None otherwise."""
     if isinstance(source, (str, bytes, os.PathLike, Mapping)) or not (
         isinstance(source, Iterable) or hasattr(source, "__getitem__")
     ):
@@ -316,41 +316,16 @@ def _samples(source: object, schema: object) -> SampleReader | None:
 
     if schema is not None and not isinstance(schema, Schema):
         schema = Schema(schema)  # type: ignore[arg-type]
-    reader = SampleReader(source, schema)  # type: ignore[arg-type]
-    if isinstance(reader.first, (tuple, list)):
-        raise ArgumentTypeError(
-            "a sample has the wrong type",
-            expected="a dict of named values",
-            found=typed(reader.first),
-            remedy='Return a dict, such as {"image": image, "label": label}',
-        )
-    if not isinstance(reader.first, Mapping):
-        _source_name(source)
-    return reader
+    return SampleReader(source, schema)  # type: ignore[arg-type]
 
 
 def _pack_samples(
     samples: SampleReader, output: str, options: dict[str, Any], strict: bool, progress: Progress
 ) -> PackReport:
-    from fuelrail.sample_source import described, encoder_of
-
-    schema = samples.start()
-    encoders = [encoder_of(field) for field in schema.fields.values()]
-
     def run(said: list[str]) -> dict[str, Any]:
         with shown_progress(progress, "packed", "samples") as tell:
             return _core.pack_samples(
-                list(schema.native),
-                list(schema.classes.items()),
-                encoders,
-                samples.read,
-                samples.size,
-                described(samples.source, encoders),
-                output,
-                options,
-                strict,
-                tell,
-                said,
+                samples.start, samples.read, samples.size, output, options, strict, tell, said
             )
 
     return pack_report(run)
@@ -360,7 +335,7 @@ def _sources(source: object) -> list[tuple[str, str]]:
     """Returns (split, path) for each source; the split of a source without a name is ""."""
     if isinstance(source, Mapping):
         return [(_split_name(split), _source_name(of, _ONE_SAMPLE)) for split, of in source.items()]
-    return [("", _source_name(source, _NO_DICTS))]
+    return [("", _source_name(source))]
 
 
 def _split_name(split: object) -> str:
@@ -379,7 +354,12 @@ _NO_DICTS = (
 def _source_name(source: object, remedy: str = _NO_DICTS) -> str:
     if isinstance(source, (str, bytes, os.PathLike)):
         return file_name("`source`", source)
-    raise ArgumentTypeError(
+    raise no_source(source, remedy)
+
+
+def no_source(source: object, remedy: str = _NO_DICTS) -> ArgumentTypeError:
+    """Returns the error for what has neither images nor samples."""
+    return ArgumentTypeError(
         "`source` has the wrong type",
         expected="the path of an image folder, or of a .lst, .csv or .tsv file, or a dict of them, "
         "or samples that are dicts",

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
-from fuelrail.errors import Error, InvalidArgumentError
+from fuelrail.dataset import Sample
+from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError
 from fuelrail.fields import DEFAULT_QUALITY, FieldSpec, Image
-from fuelrail.options import shown
+from fuelrail.options import text, typed
+from fuelrail.packer import no_source
 from fuelrail.sample_values import SampleValues
-from fuelrail.schema import Schema
+from fuelrail.schema import NativeRow, Schema, is_group
 from fuelrail.schema_inference import LOOKED_AT, infer
 
 __all__ = ["SampleReader", "Samples", "indexable"]
@@ -18,44 +21,52 @@ __all__ = ["SampleReader", "Samples", "indexable"]
 Encoder: TypeAlias = "tuple[str, int] | None"
 Refusal: TypeAlias = tuple[str, str, str, str]
 """What failed, what was expected, what was found, and what to do."""
+Description: TypeAlias = "tuple[list[NativeRow], list[tuple[str, list[str]]], list[Encoder], str]"
+"""Fields, class names of fields, how the arrays of each field are encoded, and what a resumed job
+compares."""
 
 
 class IndexableSamples(Protocol):
     """A sequence of samples, such as a list or a dataset for torch's DataLoader."""
 
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int, /) -> Mapping[str, Any]: ...
+    def __getitem__(self, index: int, /) -> Any: ...
 
 
-Samples: TypeAlias = "IndexableSamples | Iterable[Mapping[str, Any]]"
-"""Nested dicts: any iterable, or a sequence."""
+Samples: TypeAlias = "IndexableSamples | Iterable[Mapping[str, Any] | Sequence[Any] | Sample]"
+"""Nested dicts, or samples of a dataset: any iterable, or a sequence."""
 
 
 def indexable(samples: object) -> TypeGuard[IndexableSamples]:
     """Returns whether samples can be read in any order, and their number is known."""
+    torch_data = sys.modules.get("torch.utils.data")
+    if torch_data is not None and isinstance(samples, torch_data.IterableDataset):
+        return False  # it inherits a __getitem__ that raises
     return hasattr(samples, "__getitem__") and hasattr(samples, "__len__")
 
 
 class SampleReader:
-    """Reads samples one by one, and checks them.
-
-    Errors: InvalidArgumentError if there are no samples, and those of `infer`.
-    """
+    """Reads samples one by one, and checks them. Reads none before `start`."""
 
     def __init__(self, samples: Samples, schema: Schema | None) -> None:
-        self.source = samples
-        self._samples: IndexableSamples | None = None
-        wanted = LOOKED_AT if schema is None else 1
-        first: Iterator[Any]
-        if indexable(samples):
-            self._samples = samples
-            first = (samples[i] for i in range(min(wanted, len(samples))))
-        else:
-            self._rest: Iterator[Any] = iter(samples)
-            first = itertools.islice(self._rest, wanted)
+        self._source = samples
+        self._samples = samples if indexable(samples) else None
+        self._schema = schema
+
+    @property
+    def size(self) -> int | None:
+        """The number of samples, or None if it is unknown."""
+        return None if self._samples is None else len(self._samples)
+
+    def start(self) -> Description:
+        """Reads the first samples, and describes all. Call before `read`.
+
+        Errors: InvalidArgumentError if there are no samples, and those of `infer` and `described`;
+        ArgumentTypeError if the first one is not a sample.
+        """
         ready: list[Any] = []
         try:
-            for sample in first:
+            for sample in self._first(LOOKED_AT if self._schema is None else 1):
                 ready.append(sample)
         except Exception as error:
             if hasattr(error, "add_note"):  # from Python 3.11 on
@@ -64,27 +75,20 @@ class SampleReader:
         if not ready:
             raise InvalidArgumentError("there are no samples to pack")
         self._ready = dict(enumerate(ready))  # read, but not packed
-        self._given = schema
+        _check_first(ready[0], self._schema, self._source)
+        schema = self._schema or infer(ready)
+        remedy = f"The schema was inferred from the first {len(ready)} samples; pass `schema`"
+        self._values = SampleValues(schema, None if self._schema else remedy)
+        encoders = [encoder_of(field) for field in schema.fields.values()]
+        classes = list(schema.classes.items())
+        return list(schema.native), classes, encoders, described(self._source, encoders)
 
-    @property
-    def first(self) -> Any:
-        """The first sample."""
-        return self._ready[0]
-
-    @property
-    def size(self) -> int | None:
-        """The number of samples, or None if it is unknown."""
-        return None if self._samples is None else len(self._samples)
-
-    def start(self) -> Schema:
-        """Returns the schema, inferred if none was given. Call before `read`."""
-        if self._given is not None:
-            self._values = SampleValues(self._given)
-            return self._given
-        schema = infer(list(self._ready.values()))
-        remedy = f"The schema was inferred from the first {len(self._ready)} samples; pass `schema`"
-        self._values = SampleValues(schema, remedy)
-        return schema
+    def _first(self, count: int) -> Iterator[Any]:
+        if self._samples is not None:
+            samples = self._samples
+            return (samples[i] for i in range(min(count, len(samples))))
+        self._rest: Iterator[Any] = iter(self._source)
+        return itertools.islice(self._rest, count)
 
     def read(self, index: int) -> list[Any] | Refusal | None:
         """Returns the values of a sample, or why it is refused, or None after the last sample.
@@ -101,9 +105,34 @@ class SampleReader:
             except StopIteration:
                 return None
         try:
-            return self._values.flatten(sample)
+            return self._values.flatten(_plain(sample))
         except Error as error:
             return error.failure, error.expected or "", error.found or "", error.remedy or ""
+
+
+def _plain(sample: Any) -> Any:
+    return sample.nested() if isinstance(sample, Sample) else sample
+
+
+def _check_first(sample: object, schema: Schema | None, source: object) -> None:
+    if isinstance(sample, Sample):
+        if schema is None:
+            raise InvalidArgumentError(
+                "`schema` is needed, because the samples are those of a dataset",
+                remedy="Pass `schema=data.schema`, so that masks, boxes and labels stay what they are",
+            )
+        return
+    if not is_group(sample):
+        raise no_source(source)
+    if isinstance(sample, Mapping) or (schema and not isinstance(schema.tree, Mapping)):
+        return
+    raise ArgumentTypeError(
+        "a sample has the wrong type",
+        path="sample 0",
+        expected="a dict of named values",
+        found=typed(sample),
+        remedy='Return a dict, such as {"image": image, "label": label}',
+    )
 
 
 def encoder_of(field: FieldSpec) -> Encoder:
@@ -116,6 +145,9 @@ def encoder_of(field: FieldSpec) -> Encoder:
 
 def described(samples: object, encoders: Sequence[Encoder]) -> str:
     """Returns what a resumed job compares: the samples' own `fingerprint`, if they have one, and
-    how arrays are encoded.
+    how arrays are encoded. Errors: ArgumentTypeError for a fingerprint that is not a string.
     """
-    return f"samples {shown(getattr(samples, 'fingerprint', 'unknown'))}\nencoders {encoders}\n"
+    fingerprint = getattr(samples, "fingerprint", None)
+    if fingerprint is not None:
+        text("the `fingerprint` of the samples", fingerprint)
+    return f"samples {fingerprint!r}\nencoders {encoders}\n"

@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 
 import numpy
 
+from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
-from fuelrail.fields import Boxes, FieldSpec, Image, Label, Map, Mask, Text
+from fuelrail.fields import FieldSpec, Image, Label, Map, Mask, Text
 from fuelrail.options import file_name, nearest, shown, typed
 from fuelrail.schema import Schema, is_group, members
 
@@ -41,7 +42,6 @@ class SampleValues:
         self._root = _group_of("", schema.tree, {n: i for i, n in enumerate(schema.names)})
         self._readers = [_reader(field) for field in schema.fields.values()]
         self._names = [f"'{name}'" for name in schema.names]
-        self._rows = _rows(schema)
         self._remedy = remedy
 
     def flatten(self, sample: object, index: int | None = None) -> list[Any]:
@@ -51,8 +51,6 @@ class SampleValues:
             self._collect(self._root, sample, values)
             for number, read in enumerate(self._readers):
                 values[number] = read(values[number], self._names[number])
-            for numbers in self._rows:
-                self._check_rows(values, numbers)
         except InvalidArgumentError as error:
             raise type(error)(
                 error.failure,
@@ -85,50 +83,39 @@ class SampleValues:
             else:
                 self._collect(member, value, values)
 
-    def _check_rows(self, values: list[Any], numbers: Sequence[int]) -> None:
-        lengths = [len(values[number]) for number in numbers]
-        if min(lengths) == max(lengths):
-            return
-        names = (self._names[number] for number in numbers)
-        found = ", ".join(f"{rows} in {name}" for rows, name in zip(lengths, names, strict=True))
-        raise InvalidArgumentError(
-            "fields of the same `rows` have different numbers of rows",
-            expected="one row in each field for each object",
-            found=found,
-            remedy="Pass a row for each object in every field, or name another group in `rows`",
-        )
 
-
-def array_of(value: object) -> tuple[Array, str] | None:
+def array_of(value: object, name: str = "the array") -> tuple[Array, str] | None:
     """Returns an array of NumPy, torch or another library as a NumPy array without a copy, and the
     name of its dtype. The elements of bfloat16 are uint16. Returns None for any other object.
-    Errors: ArgumentTypeError for an array that is not in CPU memory.
+
+    name: the array's name in error texts. Errors: ArgumentTypeError for an array that is not in CPU
+    memory.
     """
     if isinstance(value, (numpy.ndarray, numpy.generic)):
         return _with_dtype(numpy.asarray(value))
     if isinstance(value, type) or not hasattr(value, "__dlpack__"):
         return None
-    return _imported(value)
-
-
-def _imported(value: Any) -> tuple[Array, str]:
     try:
-        if not hasattr(value, "detach"):
-            return _with_dtype(
-                value.numpy() if hasattr(value, "numpy") else numpy.from_dlpack(value)
-            )
-        tensor = value.detach()  # torch
-        if str(tensor.dtype) != "torch.bfloat16":
-            return _with_dtype(tensor.numpy())
-        bits = tensor.view(sys.modules["torch"].int16)  # NumPy has no bfloat16
-        return bits.numpy().view(numpy.uint16), "bfloat16"
+        return _imported(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise ArgumentTypeError(
-            "the array cannot be read",
+            f"{name} cannot be read",
             expected="an array in CPU memory",
             found=f"{type(value).__name__}: {shown(str(error))}",
             remedy="Copy it to the CPU, for example with `.cpu()`",
         ) from None
+
+
+def _imported(value: Any) -> tuple[Array, str]:
+    if isinstance(value, _core.Array) and value.dtype == "bfloat16":
+        return _core.bfloat16_bits(value).numpy(), "bfloat16"
+    if not hasattr(value, "detach"):
+        return _with_dtype(value.numpy() if hasattr(value, "numpy") else numpy.from_dlpack(value))
+    tensor = value.detach()  # torch
+    if str(tensor.dtype) != "torch.bfloat16":
+        return _with_dtype(tensor.numpy())
+    bits = tensor.view(sys.modules["torch"].int16)  # NumPy has no bfloat16
+    return bits.numpy().view(numpy.uint16), "bfloat16"
 
 
 def _with_dtype(array: Array) -> tuple[Array, str]:
@@ -137,28 +124,49 @@ def _with_dtype(array: Array) -> tuple[Array, str]:
     return array, array.dtype.name
 
 
-def numbers_of(value: object) -> tuple[Array, str] | None:
+def numbers_of(value: object, name: str = "the array") -> tuple[Array, str] | None:
     """Returns a number or nested lists of numbers as an array, and what they are: "bool", "int" or
     "float"; for lists of arrays, their dtype. Returns None for any other object.
+
+    name: as in `array_of`, whose errors it raises.
     """
     if isinstance(value, (bool, int, float)):
         return numpy.asarray(value), type(value).__name__
     if not isinstance(value, (list, tuple)):
         return None
-    first: Any = value
-    while isinstance(first, (list, tuple)) and first:
-        first = first[0]
-    if array_of(first) is not None:  # lists of tensors, too
-        value = [numpy.asarray(item) for item in value]
+    dtypes: set[str] = set()
+    if array_of(_first_of(value), name) is not None:
+        value = _with_arrays(value, name, dtypes)
     try:
         array = numpy.asarray(value)
-    except (ValueError, OverflowError):  # lists of different lengths
-        return None
-    if hasattr(first, "dtype"):
+    except (OverflowError, RuntimeError, TypeError, ValueError):
+        return None  # lists of different lengths, or of what NumPy cannot read
+    if "bfloat16" in dtypes:
+        return (array, "bfloat16") if len(dtypes) == 1 and array.dtype == "uint16" else None
+    if dtypes:
         return array, array.dtype.name
     kinds = {"b": "bool", "i": "int", "u": "int", "f": "float"}
     kind = kinds.get(array.dtype.kind)
+    if array.dtype.kind == "O" and all(type(number) is int for number in array.flat):
+        kind = "int"  # beyond 64 bits
     return None if kind is None else (array, kind)
+
+
+def _first_of(value: Any) -> object:
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    return value
+
+
+def _with_arrays(value: Any, name: str, dtypes: set[str]) -> Any:
+    """Replaces each array in nested lists with that of `array_of`, and collects the dtypes."""
+    if isinstance(value, (list, tuple)):
+        return [_with_arrays(item, name, dtypes) for item in value]
+    found = array_of(value, name)
+    if found is None:
+        return value
+    dtypes.add(found[1])
+    return found[0]
 
 
 @dataclass(frozen=True)
@@ -213,14 +221,6 @@ def _group_of(path: str, tree: Any, numbers: Mapping[str, int]) -> _Group:
         name = f"{path}.{key}" if path else key
         inner[key] = numbers[name] if name in numbers else _group_of(name, value, numbers)
     return _Group(path, inner, not isinstance(tree, Mapping))
-
-
-def _rows(schema: Schema) -> list[list[int]]:
-    groups: dict[int, list[int]] = {}
-    for number, row in enumerate(schema.native):
-        if row[6] is not None:
-            groups.setdefault(row[6], []).append(number)
-    return [numbers for numbers in groups.values() if len(numbers) > 1]
 
 
 # --- Reading one value ---
@@ -293,7 +293,7 @@ class _ImageReader:
                 self._channels = (1, 3)
         elif isinstance(field, Mask):
             is_rgb = field.encoding == "rgb"
-            self._splits = is_rgb and field.encode == "png"
+            self._splits = is_rgb
             self._dtypes = ("uint8", "uint16")
             if is_rgb or field.encode == "npy":
                 self._dtypes += ("int32",)
@@ -310,7 +310,7 @@ class _ImageReader:
             if not value:
                 self._refuse("is an empty image", name)
             return value if type(value) is bytes else bytes(value)
-        found = array_of(value)
+        found = array_of(value, name)
         if found is None:
             _wrong_type(
                 value, name, "a path, the bytes of an image, or an array", "Use numpy.asarray"
@@ -370,6 +370,8 @@ def _conversion(field: FieldSpec, array: Array, dtype: str, dtypes: Sequence[str
         return f"Pass an array of {' or '.join(dtypes)}"
     low, high = array.min().item(), array.max().item()
     if isinstance(field, Map):
+        if field.encode == "png" and array.dtype.kind == "f":
+            return 'Declare the field with encode="npy", or scale the values to whole numbers'
         return f"Convert it, for example with `.astype(numpy.{dtypes[-1]})`"
     if isinstance(field, Mask):
         if array.dtype.kind == "f":
@@ -411,9 +413,8 @@ class _TensorReader:
         self._dtype = str(native.dtype)
         self._usual = None if self._dtype == "bfloat16" else numpy.dtype(self._dtype)
         self._shape = native.shape
-        self._names = field.names if isinstance(field, Label) else None
+        self._names = (field.classes or ()) if isinstance(field, Label) else None
         self._varies = -1 in native.shape
-        self._check = _check_of(field)
 
     def __call__(self, value: Any, name: str) -> Array:
         array = value if type(value) is not int else numpy.asarray(value)
@@ -428,12 +429,10 @@ class _TensorReader:
             )
         if not array.flags.c_contiguous:
             array = _plain(array)
-        if self._check is not None and array.size:
-            self._check(array, name)
         return array
 
     def _converted(self, value: Any, name: str) -> Array:
-        found = array_of(value)
+        found = array_of(value, name)
         if found is None:
             return self._from_numbers(value, name)
         array, dtype = found
@@ -459,7 +458,7 @@ class _TensorReader:
         return f"Pass class numbers{known}"
 
     def _from_numbers(self, value: Any, name: str) -> Array:
-        numbers = numbers_of(value)
+        numbers = numbers_of(value, name)
         if numbers is None:
             _wrong_type(
                 value,
@@ -477,22 +476,31 @@ class _TensorReader:
             self._refuse_dtype(value, kind, name)
         if kind == "bool" or self._dtype == "bool":
             self._refuse_dtype(value, kind, name)
-        made = bfloat16_bits(array) if self._dtype == "bfloat16" else self._cast(array)
-        stored = from_bfloat16(made) if self._dtype == "bfloat16" else made
-        exact = (
-            stored == array if kind == "int" else numpy.isfinite(stored) | ~numpy.isfinite(array)
-        )
+        made, exact = self._cast(array, kind == "int")
         if not exact.all():
             raise InvalidArgumentError(
                 f"a number in {name} cannot be stored",
                 expected=f"numbers that {self._dtype} has",
-                found=shown(array[~exact].flat[0].item() if array.ndim else array.item()),
+                found=shown(array[~exact].tolist()[0]),
             )
         return made
 
-    def _cast(self, array: Array) -> Array:
+    def _cast(self, array: Array, is_int: bool) -> tuple[Array, Array]:
+        """Returns the stored numbers, and which of them are what they must be: equal to the ints,
+        or finite as the floats.
+        """
         with numpy.errstate(over="ignore", invalid="ignore"):
-            return array.astype(self._dtype)
+            try:
+                made = (
+                    bfloat16_bits(array) if self._dtype == "bfloat16" else array.astype(self._dtype)
+                )
+            except OverflowError:  # an int beyond 64 bits
+                return array, numpy.zeros(array.shape, bool)
+        stored = from_bfloat16(made) if self._dtype == "bfloat16" else made
+        if not is_int:
+            return made, numpy.isfinite(stored) | ~numpy.isfinite(array)
+        # As Python's numbers, because NumPy would compare int64 as float64.
+        return made, numpy.asarray(stored.astype(object) == array.astype(object), bool)
 
     def _empty(self, array: Array) -> Array:
         """Returns an empty tensor for empty lists, which have too few dimensions."""
@@ -517,61 +525,12 @@ class _TensorReader:
 def bfloat16_bits(array: Array) -> Array:
     """Returns numbers rounded to the nearest bfloat16, ties to even, as uint16."""
     with numpy.errstate(over="ignore"):
-        bits = array.astype(numpy.float32).view(numpy.uint32)
+        floats = array.astype(numpy.float32)
+    bits = floats.view(numpy.uint32)
     rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
-    return numpy.where(numpy.isnan(array), 0x7FC0, rounded).astype(numpy.uint16)
+    return numpy.where(numpy.isnan(floats), 0x7FC0, rounded).astype(numpy.uint16)
 
 
 def from_bfloat16(bits: Array) -> Array:
     """The opposite of `bfloat16_bits`, as float32."""
     return (bits.astype(numpy.uint32) << 16).view(numpy.float32)
-
-
-# --- Checks of what the numbers mean ---
-
-
-def _check_of(field: FieldSpec) -> Callable[[Array, str], None] | None:
-    if isinstance(field, Boxes):
-        return _box_check(field.format)
-    if isinstance(field, Label) and field.names:
-        return _class_check(len(field.names))
-    return None
-
-
-def _box_check(box_format: str) -> Callable[[Array, str], None]:
-    sides = (
-        "x1 <= x2 and y1 <= y2" if box_format == "xyxy" else "a width and a height of at least 0"
-    )
-
-    def check(boxes: Array, name: str) -> None:
-        lower = boxes[:, :2] if box_format == "xyxy" else 0
-        good = (boxes[:, 2:] >= lower).all(1) & numpy.isfinite(boxes).all(1)
-        if good.all():
-            return
-        row = int(numpy.argmin(good))
-        is_finite = bool(numpy.isfinite(boxes[row]).all())
-        raise InvalidArgumentError(
-            f"row {row} of {name} is not a box",
-            expected=sides if is_finite else "finite numbers",
-            found=shown(boxes[row].tolist()),
-            remedy=f'Check that the boxes have the format "{box_format}", or leave out the object',
-        )
-
-    return check
-
-
-def _class_check(classes: int) -> Callable[[Array, str], None]:
-    def check(labels: Array, name: str) -> None:
-        good = (labels >= 0) & (labels < classes)
-        if good.all():
-            return
-        row = int(numpy.argmin(good.reshape(len(labels), -1).all(1))) if labels.ndim else None
-        where = name if row is None else f"row {row} of {name}"
-        raise InvalidArgumentError(
-            f"{where} is not the number of a class",
-            expected=f"0 to {classes - 1}",
-            found=shown(labels.tolist() if row is None else labels[row].tolist()),
-            remedy="Add the class to `classes`, or leave out the object",
-        )
-
-    return check

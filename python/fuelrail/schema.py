@@ -20,7 +20,7 @@ from fuelrail.fields import (
     field_of_native,
     unknown_field,
 )
-from fuelrail.nested import Nesting
+from fuelrail.nested import Nesting, groups_around
 from fuelrail.options import nearest, shown, text, typed
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ class Schema:
         """Creates the schema of a file from the core's description of its fields.
 
         classes: the class names by the names of the fields. Errors: UnsupportedError for a
-        combination that no class in `fuelrail.fields` has.
+        combination that no class in `fuelrail.fields` has, such as rows with a field of another
+        dict.
         """
         given = list(rows)
         groups = _group_names(given)
@@ -119,9 +120,10 @@ class Schema:
             )
             made[name] = field or _unknown(name, kind, dtype, shape, role)
         schema = cls(_without_usual_images(made))
-        for found, row in zip(schema.native, given, strict=True):
-            if found[5:7] != row[5:7]:
-                _unknown(*row[:5])
+        for found, (name, *_, of, group, _, _) in zip(schema.native, given, strict=True):
+            for relation, made_of, number in (("of", found[5], of), ("rows", found[6], group)):
+                if made_of != number:
+                    _unstated(name, relation, None if number is None else given[number][0])
         return schema
 
     @property
@@ -144,9 +146,9 @@ class Schema:
     def classes(self) -> dict[str, list[str]]:
         """The class names of the fields that have any, by the fields' names."""
         return {
-            name: list(field.names)
+            name: list(field.classes)
             for name, field in self._fields.items()
-            if isinstance(field, Label) and field.names
+            if isinstance(field, Label) and field.classes
         }
 
     @cached_property
@@ -180,7 +182,8 @@ class Schema:
         dtype must be the field's. A Python int becomes any type that can store it, a float any
         floating-point type. There is no null: an absent value is an empty tensor, text or list.
 
-        Errors: InvalidArgumentError and ArgumentTypeError, which name the field and the row.
+        Errors: InvalidArgumentError and ArgumentTypeError, which name the field. What the numbers
+        mean (boxes, classes, rows) is checked when the sample is packed.
         """
         return self._values.flatten(sample, index)
 
@@ -219,8 +222,9 @@ class Schema:
     def __iter__(self) -> Iterator[Field]:
         return iter(self[:])
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._fields
+    def __contains__(self, field: object) -> bool:
+        """Returns whether there is a field with this name, or this `fuelrail.Field`."""
+        return field in self._fields or field in self._rows
 
     @overload
     def __getitem__(self, key: str) -> FieldSpec: ...
@@ -421,7 +425,7 @@ class _Images:
         for leader in self._leaders:
             group = leader.rpartition(".")[0]
             self._inside.setdefault(group, []).append(leader)
-            for around in _groups_around(leader):
+            for around in groups_around(leader):
                 self._below.setdefault(around, []).append(leader)
 
     def of(self, name: str, field: FieldSpec) -> str | None:
@@ -429,7 +433,7 @@ class _Images:
             return self._named(name, field.refers_to)
         if not field.moves_with_image:
             return None
-        for group in _groups_around(name):
+        for group in groups_around(name):
             if found := self._inside.get(group) or self._below.get(group):
                 return found[0] if len(found) == 1 else self._refuse_several(name, found)
         raise InvalidArgumentError(
@@ -438,7 +442,7 @@ class _Images:
         )
 
     def _named(self, name: str, of: str) -> str:
-        for group in _groups_around(name):
+        for group in groups_around(name):
             path = f"{group}.{of}" if group else of
             field = self._fields.get(path)
             if field is None or path == name:
@@ -472,13 +476,6 @@ class _Images:
             found=", ".join(found[:10]) + (", ..." if len(found) > 10 else ""),
             remedy="Pass the name of one as `of`",
         )
-
-
-def _groups_around(name: str) -> Iterator[str]:
-    """Yields the paths of the groups around a field, the nearest first, and at last ""."""
-    while name:
-        name = name.rpartition(".")[0]
-        yield name
 
 
 def _group_names(rows: Sequence[NativeRow]) -> dict[int, str]:
@@ -521,4 +518,13 @@ def _unknown(
     raise UnsupportedError(
         f"the field '{name}' has no class in fuelrail.fields",
         found=" ".join(f"{what} {f'with the role {role}' if role else ''}".split()),
+    )
+
+
+def _unstated(name: str, relation: str, other: str | None) -> NoReturn:
+    raise UnsupportedError(
+        f"the `{relation}` of the field '{name}' cannot be stated in fuelrail.fields",
+        expected="an image that no other hides" if relation == "of" else "a field of the same dict",
+        found=f"'{other}'",
+        remedy="Use a loader or the samples, which do not need the schema",
     )

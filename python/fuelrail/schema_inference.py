@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, Union
 
 from fuelrail import _core
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
-from fuelrail.fields import Bytes, FieldSpec, Image, Mask, Tensor, Text
+from fuelrail.fields import DTYPES, Bytes, FieldSpec, Image, Mask, Tensor, Text
 from fuelrail.options import shown, typed
 from fuelrail.sample_values import array_of, numbers_of
 from fuelrail.schema import Schema, check_key, in_one_line, is_group, members
@@ -20,6 +20,8 @@ LOOKED_AT = 64
 """The number of samples from which `pack` infers a schema."""
 
 _HEAD_BYTES = 64  # enough for every signature
+# Of images, also in formats that cannot be decoded.
+_EXTENSIONS = (*_core.image_extensions(), ".avif", ".gif", ".heic", ".jxl")
 _SMALLEST_SIDE = 8
 """An array with shorter sides is not asked about: it is hardly a picture."""
 
@@ -34,6 +36,10 @@ class _Found:
     """None: only empty lists."""
     question: str = ""
     """Why the field stays open; "" if it does not."""
+    are_numbers: bool = False
+    """Whether a tensor is made of Python's numbers."""
+    are_files: bool = False
+    """Whether texts have the extension of an image."""
 
 
 def infer(samples: Sequence[object]) -> Schema:
@@ -42,11 +48,12 @@ def infer(samples: Sequence[object]) -> Schema:
     samples: nested dicts; at least one.
 
     - `bytes` and paths whose content begins as an image are `Image`, other bytes `Bytes`; other
-      strings are `Text`.
+      strings are `Text`. If the samples have no image, strings with the extension of one stay open.
     - Arrays are `Tensor` of their dtype, and extents that differ become -1. Numbers and lists of
-      numbers are `Tensor` of bool, int64 (int) or float32 (float, or int in some samples).
-    - Lists of strings, of bytes or of images are list fields; lists of dicts or of arrays are
-      groups.
+      numbers are `Tensor` of bool, int64 (int) or float32 (float, or int in some samples). Arrays
+      that may be images, masks or clips stay open.
+    - Lists of strings, of bytes or of images are list fields; lists of dicts, or of arrays of
+      several dimensions, are groups.
 
     Errors: InvalidArgumentError if a field stays open, with the schema found so far as code; if a
     sample has other fields than the first or a value of another type, which names the sample.
@@ -90,46 +97,48 @@ def _look(name: str, value: object) -> Tree:
         raise ArgumentTypeError(
             f"{where} has the wrong type", expected="a dict", found=typed(value)
         )
-    if isinstance(value, (list, tuple)) and value and numbers_of(value) is None:
-        return _look_at_list(name, list(value))
-    return _Found(_field_of(where, value))
+    if isinstance(value, (list, tuple)) and value:
+        items = list(value)
+        if _has_matrices(items) or numbers_of(items, where) is None:
+            return _look_at_list(name, items)
+    return _found(where, value)
+
+
+def _has_matrices(items: list[Any]) -> bool:
+    """Returns whether there is an array of several dimensions."""
+    arrays = [array_of(item) for item in items]
+    return any(array is not None and array[0].ndim > 1 for array in arrays)
 
 
 def _look_at_list(name: str, items: list[object]) -> Tree:
     if any(is_group(item) or array_of(item) is not None for item in items):
         return [_look(_joined(name, str(i)), item) for i, item in enumerate(items)]
-    kinds = {_field_of(f"item {i} of '{name}'", item) for i, item in enumerate(items)}
+    found = [_found(f"item {i} of '{name}'", item) for i, item in enumerate(items)]
+    kinds = {one.field for one in found}
     kind = kinds.pop()
     if kinds or not isinstance(kind, (Image, Text, Bytes)):
         raise InvalidArgumentError(
             f"the items of '{name}' have different types", found=shown(items)
         )
-    return _Found(replace(kind, list=True))
+    return _Found(replace(kind, list=True), are_files=all(one.are_files for one in found))
 
 
-def _field_of(where: str, value: object) -> FieldSpec | None:
-    """Returns the field of a value that is not a group; None for an empty list."""
+def _found(where: str, value: object) -> _Found:
+    """Returns the type of a value that is not a group; without a field for an empty list."""
     if isinstance(value, (list, tuple)) and not value:
-        return None
+        return _Found(None)
     if isinstance(value, (bytes, bytearray, memoryview)):
-        return Image() if _core.image_format(bytes(value[:_HEAD_BYTES])) else Bytes()
+        return _Found(Image() if _core.image_format(bytes(value[:_HEAD_BYTES])) else Bytes())
     if isinstance(value, (str, os.PathLike)):
-        if _is_image_path(value):
-            return Image()
-        if isinstance(value, str):
-            return Text()
-        raise InvalidArgumentError(
-            f"{where} is a path, but not of an image",
-            found=shown(value),
-            remedy="Pass the content of the file as bytes",
-        )
-    array = array_of(value)
+        return _found_text(where, value)
+    array = array_of(value, where)
     if array is not None and array[1] != "object":
-        return Tensor(array[1], array[0].shape)
-    numbers = numbers_of(value)
+        return _Found(_tensor(where, array[1], array[0].shape))
+    numbers = numbers_of(value, where)
     if numbers is not None:
         dtypes = {"int": "int64", "float": "float32"}
-        return Tensor(dtypes.get(numbers[1], numbers[1]), numbers[0].shape)
+        dtype = dtypes.get(numbers[1], numbers[1])
+        return _Found(_tensor(where, dtype, numbers[0].shape), are_numbers=numbers[1] in dtypes)
     raise ArgumentTypeError(
         f"{where} has the wrong type",
         expected="a number, an array, text, bytes or a path",
@@ -137,6 +146,29 @@ def _field_of(where: str, value: object) -> FieldSpec | None:
         remedy="There is no null; for an absent value, pass an empty tensor, text or list"
         if value is None
         else None,
+    )
+
+
+def _found_text(where: str, value: str | os.PathLike[str]) -> _Found:
+    if _is_image_path(value):
+        return _Found(Image())
+    if isinstance(value, str):
+        return _Found(Text(), are_files=value.lower().endswith(_EXTENSIONS))
+    raise InvalidArgumentError(
+        f"{where} is a path, but not of an image",
+        found=shown(value),
+        remedy="Pass the content of the file as bytes",
+    )
+
+
+def _tensor(where: str, dtype: str, shape: tuple[int, ...]) -> Tensor:
+    if dtype in DTYPES:
+        return Tensor(dtype, shape)
+    raise ArgumentTypeError(
+        f"{where} has the wrong dtype",
+        expected=f"one of {', '.join(DTYPES)}",
+        found=dtype,
+        remedy="Use a list of str" if dtype.startswith(("str", "bytes")) else "Convert it",
     )
 
 
@@ -185,16 +217,24 @@ def _merge(name: str, known: Tree, found: Tree) -> Tree:
 
 
 def _merge_fields(name: str, known: _Found, found: _Found) -> _Found:
-    if known.question or known.field == found.field:
+    if known.question:
         return known
+    if known.field == found.field:
+        return replace(
+            known,
+            are_numbers=known.are_numbers and found.are_numbers,
+            are_files=known.are_files and found.are_files,
+        )
     if known.field is None or found.field is None:
-        merged = _with_empty(known.field or found.field)
+        other = known if found.field is None else found
+        merged = _with_empty(other.field)
         if merged is not None:
-            return _Found(merged)
+            return replace(other, field=merged)
     if isinstance(known.field, Tensor) and isinstance(found.field, Tensor):
-        merged = _merge_tensors(known.field, found.field)
+        both = known.are_numbers and found.are_numbers
+        merged = _merge_tensors(known.field, found.field, both)
         if merged is not None:
-            return _Found(merged)
+            return _Found(merged, are_numbers=both)
     raise InvalidArgumentError(
         f"'{name}' has a different type", expected=_described(known), found=_described(found)
     )
@@ -207,9 +247,10 @@ def _with_empty(field: FieldSpec | None) -> FieldSpec | None:
     return field if getattr(field, "list", False) else None
 
 
-def _merge_tensors(one: Tensor, other: Tensor) -> Tensor | None:
+def _merge_tensors(one: Tensor, other: Tensor, are_numbers: bool) -> Tensor | None:
+    """are_numbers: both are Python's numbers, so that an int may become a float32."""
     dtypes = {one.dtype, other.dtype}
-    if len(one.shape) != len(other.shape) or (len(dtypes) > 1 and dtypes != {"int64", "float32"}):
+    if len(one.shape) != len(other.shape) or (len(dtypes) > 1 and not are_numbers):
         return None
     shape = [
         extent if extent == same else -1
@@ -244,8 +285,16 @@ def _schema_tree(name: str, tree: Tree | None, notes: dict[str, str], has_image:
     if tree.field is None:
         notes[name] = tree.question or "an empty list in every sample"
         return Tensor("float32", (-1,))
+    if isinstance(tree.field, Text) and tree.are_files and not has_image:
+        notes[name] = f"the path of an image that cannot be read (F.Image), or {tree.field!r}"
+        return Image(list=tree.field.list)
     if not isinstance(tree.field, Tensor) or not _may_be_pixels(tree.field):
         return tree.field
+    if len(tree.field.shape) == 4:
+        notes[name] = (
+            f"the frames of a clip (F.Image(list=True): pass list(array)), or {tree.field!r}"
+        )
+        return Image(list=True)
     if has_image and len(tree.field.shape) == 2:
         grey = "a grey image (F.Image), " if tree.field.dtype == "uint8" else ""
         notes[name] = (
@@ -261,15 +310,20 @@ def _schema_tree(name: str, tree: Tree | None, notes: dict[str, str], has_image:
 
 def _may_be_pixels(field: Tensor) -> bool:
     shape = tuple(field.shape)
-    if field.dtype not in ("uint8", "uint16") or len(shape) not in (2, 3):
+    if field.dtype == "uint16":
+        return len(shape) == 2 and _are_sides(shape)
+    if field.dtype != "uint8" or len(shape) not in (2, 3, 4):
         return False
-    if field.dtype == "uint16" and len(shape) == 3:
-        return False
-    sides = shape[:2]
-    if len(shape) == 3 and shape[2] not in (1, 3, 4):
-        if shape[0] not in (1, 3, 4):
-            return False
-        sides = shape[1:]
+    sides = shape[-3:]  # of one frame
+    if len(sides) == 2:
+        return _are_sides(sides)
+    channels = (1, 3, 4)
+    return (sides[2] in channels and _are_sides(sides[:2])) or (
+        sides[0] in channels and _are_sides(sides[1:])
+    )
+
+
+def _are_sides(sides: tuple[int, ...]) -> bool:
     return all(side == -1 or side >= _SMALLEST_SIDE for side in sides)
 
 

@@ -548,7 +548,9 @@ def draw(
     size: (height, width) of the image, turned upright.
     boxes: the boxes of the objects in the image, of shape (N, 4): x and y of the upper left and the
         lower right corner, in pixels. Only lists with a RandomIoUCrop need them.
-    leader: the index of the image field among the image fields of the schema.
+    leader: the number of the image, counted from 0, among the images of the schema that have no
+        `of` (masks, maps and partner images do not count). With the loader's option `shared`, that
+        of the first image of the group.
 
     Errors: InvalidArgumentError for a RandomIoUCrop without boxes, and for the errors of an image
     of this size.

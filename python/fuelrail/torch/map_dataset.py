@@ -14,7 +14,13 @@ from torch.utils.data import default_collate, get_worker_info
 from fuelrail import _core
 from fuelrail.dataset import OPENS_ALONE, Dataset, Openable
 from fuelrail.dataset import open as open_dataset
-from fuelrail.delivery import NativeColumn, check_images, columns_of
+from fuelrail.delivery import (
+    NativeColumn,
+    check_images,
+    columns_of,
+    default_fields,
+    image_groups,
+)
 from fuelrail.errors import ArgumentTypeError, warn_user
 from fuelrail.keywords import SampleKeywords
 from fuelrail.loader import LOADER_OPTIONS, OPENED
@@ -41,6 +47,7 @@ _OWN: SampleKeywords = {
     "split": None,
     "sidecar": "use",
     "transforms": None,
+    "shared": None,
 }
 _OPTIONS = [option for option in LOADER_OPTIONS if option.name in SampleKeywords.__annotations__]
 _TEXT = f"{inspect.getdoc(SampleKeywords)}\n{described('More options:', _OPTIONS)}"
@@ -110,7 +117,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         self,
         data: Dataset | Openable,
         *,
-        fields: Sequence[str] = ("image", "label"),
+        fields: Sequence[str] | None = None,
         memory_format: Any = "contiguous_format",
         **options: Unpack[SampleKeywords],
     ) -> None:
@@ -118,9 +125,11 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         processor.
 
         data: a Dataset, or anything that `fuelrail.open` takes.
-        fields: the fields of a sample, in order. The names are the same as for `fields` of
-            `fuelrail.torch.DataLoader`. But here, the field `position` contains the sample's index
-            in the dataset. Default: image, label.
+        fields: the fields of a sample, in order. The names, groups and patterns are the same as for
+            `fields` of `fuelrail.torch.DataLoader`. But a sample is always a flat tuple: the fields
+            of a group or a pattern are in the order of the dataset's schema. And the field
+            `position` contains the sample's index in the dataset. Default: None, image and label,
+            or all fields of a dataset without these two.
         memory_format: as in `fuelrail.torch.DataLoader`. Default: torch.contiguous_format.
 
         Errors: those of `fuelrail.torch.DataLoader`.
@@ -134,8 +143,10 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
         self._transforms = copied_lists(asked["transforms"])
         self._tensors = TensorFramework(memory_format)
         self._tensors.set_native_layouts(self._values, self._patterns)
-        self._fields = columns_of(fields)
-        check_images(self._fields, self._data.schema)
+        schema = self._data._fields
+        self._fields = default_fields(schema) if fields is None else columns_of(fields)
+        check_images(self._fields, schema)
+        self._shared = image_groups(asked["shared"])
         # In shared memory, so that persistent workers see a new epoch. On the CPU, whatever torch's
         # default device is.
         self._epoch = torch.zeros((), dtype=torch.int64, device="cpu")
@@ -212,6 +223,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
             "_values",
             "_patterns",
             "_transforms",
+            "_shared",
             "_fields",
             "_tensors",
             "_epoch",
@@ -258,6 +270,7 @@ class MapDataset(torch.utils.data.Dataset[Sample]):
             transforms=transforms,
             transforms_of=transforms_of,
             patterns=self._patterns,
+            shared=self._shared,
             fields=self._fields,
         )
 

@@ -300,7 +300,8 @@ TEST(SampleRecord, rows_that_differ_are_corrupt) {
   EXPECT_EQ(refusal_of<CorruptError>(
                 [&] { SampleParser(made_schema()).parse(as_bytes(payload), parsed); }),
             "fields 'cameras.0.boxes' and 'cameras.0.labels' have different numbers of rows: "
-            "expected 2 in both, found 1 in 'cameras.0.labels'");
+            "expected 2 in both, found 1 in 'cameras.0.labels'. Give each of them one row for each "
+            "object, or another group of rows.");
 }
 
 // What the encoder says about a sample with one wrong value.

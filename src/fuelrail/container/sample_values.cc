@@ -62,7 +62,8 @@ void check_boxes(const FieldSpec& field, Bytes bytes) {
         fmt::format("field '{}' has a box that is not finite or is inverted", field.name),
         {.expected = format == BoxFormat::kXyxy ? "numbers with x1 <= x2 and y1 <= y2"
                                                 : "numbers with width and height of at least 0",
-         .found = fmt::format("[{}] in row {}", fmt::join(box, ", "), at / box_bytes)});
+         .found = fmt::format("[{}] in row {}", fmt::join(box, ", "), at / box_bytes),
+         .remedy = "Check the format of the boxes, or leave out the object"});
   }
 }
 
@@ -116,7 +117,8 @@ void check_labels(const FieldSpec& field, Bytes bytes, uint64_t classes) {
         fmt::format("field '{}' has a label that is not one of its classes", field.name),
         {.expected =
              fmt::format("0 to {}, because the number of class names is {}", classes - 1, classes),
-         .found = fmt::format("{} in row {}", label, at / sizeof(int64_t))});
+         .found = fmt::format("{} in row {}", label, at / sizeof(int64_t)),
+         .remedy = "Add the class to the class names, or leave out the object"});
   }
 }
 
@@ -127,7 +129,8 @@ void check_row_count(const FieldSpec& field, const FieldValue& value, const Fiel
   throw BadValueError(
       fmt::format("fields '{}' and '{}' have different numbers of rows", first.name, field.name),
       {.expected = fmt::format("{} in both", first_value.shape[0]),
-       .found = fmt::format("{} in '{}'", value.shape[0], field.name)});
+       .found = fmt::format("{} in '{}'", value.shape[0], field.name),
+       .remedy = "Give each of them one row for each object, or another group of rows"});
 }
 
 template void check_value<InvalidArgumentError>(const FieldSpec&, Bytes);

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kSize = ".size";
 constexpr std::string_view kAffine = ".affine";
+constexpr std::string_view kOwn = "loader:";
 constexpr size_t kShownNames = 20;  // in an error
 
 bool has_size(const FieldSpec& field) {
@@ -89,6 +90,10 @@ bool matches(std::string_view pattern, std::string_view name) {
   return pattern.find_first_not_of('*', at) == std::string_view::npos;
 }
 
+std::string_view own_column(std::string_view column) {
+  return column.starts_with(kOwn) ? column.substr(kOwn.size()) : column;
+}
+
 std::string size_column(std::string_view image) { return std::string(image).append(kSize); }
 std::string affine_column(std::string_view image) { return std::string(image).append(kAffine); }
 
@@ -103,11 +108,9 @@ std::vector<std::string> select_columns(const Schema& schema, std::span<const st
   }
   std::vector<std::string> selected;
   for (const std::string& item : fields) {
-    std::vector<std::string> columns;
-    if (std::find(own.begin(), own.end(), item) != own.end()) {
+    std::vector<std::string> columns = columns_of(schema, item);
+    if (columns.empty() && std::find(own.begin(), own.end(), own_column(item)) != own.end()) {
       columns.push_back(item);
-    } else {
-      columns = columns_of(schema, item);
     }
     if (columns.empty()) {
       const std::vector<std::string> names = known_names(schema, own);
@@ -116,13 +119,6 @@ std::vector<std::string> select_columns(const Schema& schema, std::span<const st
                                  {.found = "'" + item + "'", .remedy = suggest(item, names)});
     }
     for (std::string& column : columns) {
-      if (std::find(own.begin(), own.end(), column) != own.end() && schema.has(column)) {
-        throw InvalidArgumentError(
-            fmt::format("the dataset has a field '{}', which is also one of the loader's columns",
-                        column),
-            {.remedy = "Omit it from `fields`, or pack the dataset with another name for the "
-                       "field"});
-      }
       if (std::find(selected.begin(), selected.end(), column) != selected.end()) {
         throw InvalidArgumentError(
             fmt::format("`fields` selects '{}' twice", column),

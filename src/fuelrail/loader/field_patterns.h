@@ -22,13 +22,16 @@ bool matches(std::string_view pattern, std::string_view name);
 std::string size_column(std::string_view image);
 std::string affine_column(std::string_view image);
 
-// The names of the columns that `fields` selects, in the order of `fields`. An item is one of the
-// loader's own columns (`own`); a field; an image's size_column or affine_column; a group, which
-// selects its fields; or a pattern, which selects the fields that match and, if it ends with
-// ".size" or ".affine", these columns. The fields of a group or pattern are in the schema's order.
-// Errors: InvalidArgumentError for an empty `fields`, for an item that selects nothing (the nearest
-// name is suggested), for a column that is selected twice, and for one that is both a field and one
-// of the loader's own columns.
+// The name of one of the loader's own columns: "id" for "id" and for "loader:id", its name beside
+// a field or group "id". No field has a colon in its name.
+std::string_view own_column(std::string_view column);
+
+// The names of the columns that `fields` selects, in the order of `fields`. An item is a field; an
+// image's size_column or affine_column; a group, which selects its fields; a pattern, which selects
+// the fields that match and, if it ends with ".size" or ".affine", these columns; or, if it is none
+// of these, one of the loader's own columns (`own`). The fields of a group or pattern are in the
+// schema's order. Errors: InvalidArgumentError for an empty `fields`, for an item that selects
+// nothing (the nearest name is suggested), and for a column that is selected twice.
 std::vector<std::string> select_columns(const Schema& schema, std::span<const std::string> fields,
                                         std::span<const std::string> own);
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "fuelrail/base/error.h"
@@ -80,16 +81,22 @@ TEST(FieldPatterns, fields_that_select_nothing_or_a_column_twice_are_refused) {
   EXPECT_THAT(refusal({"caption.size"}), HasSubstr("unknown name"));
 }
 
-TEST(FieldPatterns, a_field_with_the_name_of_a_column_of_the_loader_is_refused_if_it_is_selected) {
-  const Schema schema{{label_field("id"), label_field("label")}};
-  const auto select = [&](const std::string& item) {
-    return select_columns(schema, std::vector{item}, own_columns(schema));
+TEST(FieldPatterns, a_field_comes_before_a_column_of_the_loader_with_its_name) {
+  const Schema schema{{label_field("id"), image_field("index.image"), label_field("label")}};
+  const auto select = [&](const std::vector<std::string>& fields) {
+    return select_columns(schema, fields, own_columns(schema));
   };
-  EXPECT_THAT(select("label"), ElementsAre("label"));
-  for (const char* item : {"id", "*"}) {
-    EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { select(item); }),
-                HasSubstr("the dataset has a field 'id', which is also one of the loader's"));
-  }
+  EXPECT_THAT(select({"*"}), ElementsAre("id", "index.image", "label"));
+  EXPECT_THAT(
+      select({"index", "id", "loader:id", "loader:index", "valid", "loader:valid"}),
+      ElementsAre("index.image", "id", "loader:id", "loader:index", "valid", "loader:valid"));
+  EXPECT_THAT(refusal_of<InvalidArgumentError>([&] { select({"loader:label"}); }),
+              HasSubstr("unknown name: found 'loader:label'"));
+  ImageOptions options;
+  options.fields = {"id", "loader:id"};
+  const std::vector<ColumnProgram> programs = sample_program(schema, options).columns;
+  EXPECT_TRUE(std::holds_alternative<TensorCopy>(programs[0].source));
+  EXPECT_TRUE(std::holds_alternative<RowValue>(programs[1].source));
 }
 
 ImageOptions with(const std::vector<std::string>& fields) {

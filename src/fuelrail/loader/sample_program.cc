@@ -61,10 +61,11 @@ class ProgramBuilder {
  private:
   // Requires: `name` is a column of select_columns.
   ColumnProgram column_named(const std::string& name) {
+    const std::string_view own_name = schema_.has(name) ? "" : own_column(name);
     for (const NamedValue& own : kRowValues) {
-      if (name == own.name) return {{name, own.dtype, {}}, own.value};
+      if (own_name == own.name) return {{name, own.dtype, {}}, own.value};
     }
-    if (name == kEncoded) {
+    if (own_name == kEncoded) {
       return {{.name = name, .dtype = DType::kUint8, .row_shape = {-1}, .content = Content::kBytes},
               EncodedCopy{schema_.index_of("image")}};
     }

@@ -33,6 +33,8 @@ def test_types_come_from_the_values(tmp_path: pathlib.Path) -> None:
         "half": np.float16(1),
         "brain": torch.zeros((2, 3), dtype=torch.bfloat16),
         "list": [[1, 2], [3, 4]],
+        "rows": [torch.zeros(4), torch.ones(4)],
+        "pair": [np.zeros((9, 9)), np.zeros((9, 9))],
         "clip": [JPEG, JPEG],
         "captions": ["one", "two"],
         "nested": {"group": [{"a": 1}, {"a": 2}], "arrays": [np.zeros(2), np.zeros(3)]},
@@ -50,6 +52,8 @@ def test_types_come_from_the_values(tmp_path: pathlib.Path) -> None:
             "half": F.Tensor("float16"),
             "brain": F.Tensor("bfloat16", (2, 3)),
             "list": F.Tensor("int64", (2, 2)),
+            "rows": F.Tensor("float32", (2, 4)),
+            "pair": [F.Tensor("float64", (9, 9))] * 2,
             "clip": F.Image(list=True),
             "captions": F.Text(list=True),
             "nested": {
@@ -85,6 +89,10 @@ def test_what_differs_between_samples_is_joined() -> None:
         ([{"x": np.zeros((40, 50), np.uint8)}], "an image (F.Image), or F.Tensor", F.Image()),
         ([{"image": JPEG, "x": np.zeros((40, 50), np.uint8)}], "(F.Mask), a map of values (F.Map), a grey image (F.Image), or F.Tensor", F.Mask()),
         ([{"image": JPEG, "x": np.zeros((40, 50), np.uint16)}], "(F.Mask), a map of values (F.Map), or F.Tensor", F.Mask()),
+        ([{"x": np.zeros((7, 40, 50, 3), np.uint8)}], "the frames of a clip (F.Image(list=True)", F.Image(list=True)),
+        ([{"x": [np.zeros((40, 50), np.uint8)] * 2}], "an image (F.Image), or F.Tensor", None),
+        ([{"x": "images/0.jpg"}, {"x": "images/1.GIF"}], "the path of an image that cannot be read", F.Image()),
+        ([{"x": ["0.jpg", "1.jpg"]}], "or F.Text(list=True)", F.Image(list=True)),
         ([{"x": []}, {"x": []}], "an empty list in every sample", F.Tensor("float32", (-1,))),
         ([{"x": [{"a": 1}]}, {"x": [{"a": 1}] * 2}], "a list of 1 dicts or arrays in one sample and of 2", None),
         ([{"x": []}, {"x": [{"a": 1}]}], "an empty list in one sample", None),
@@ -98,7 +106,7 @@ def test_an_open_field_is_an_error_with_code_to_paste(
         infer(samples)
     assert question in str(caught.value.found)
     names: dict[str, Any] = {"fr": fr, "F": F}
-    code = re.search(r"schema=(fr\.Schema.*), with the right field for 'x'", str(caught.value))
+    code = re.search(r"schema=(fr\.Schema.*), with the right field for 'x", str(caught.value))
     assert code is not None
     schema = eval(code[1], names)
     assert schema["caption"] == F.Text()
@@ -114,6 +122,14 @@ def test_an_open_field_is_an_error_with_code_to_paste(
         ({"x": np.zeros(2)}, {"x": np.zeros(2, "f")}, "'x' has a different type"),
         ({"x": {"a": 1}}, {"x": 1}, "'x' has a different type: expected a dict of a"),
         ({"x": 1}, {"x": []}, "'x' has a different type"),
+        ({"x": [1, 2]}, {"x": np.zeros(2, "f")}, "'x' has a different type"),
+        ({"x": np.zeros(2, "int64")}, {"x": [0.5, 1]}, "'x' has a different type"),
+        (
+            {"x": 1},
+            {"x": np.array(["a", "b"])},
+            "'x' has the wrong dtype: .*found str32.*a list of str",
+        ),
+        ({"x": 1}, {"x": np.zeros(2, complex)}, "'x' has the wrong dtype: .*found complex128"),
         ({"x": 1}, {"x": 1, "y": 2}, "the sample has an unknown field 'y'"),
         ({"x": 1}, {}, "the sample is an empty dict"),
         ({"x": {"a": 1, "b": 1}}, {"x": {"a": 1}}, r"the sample has no field 'x\.b'"),
@@ -127,3 +143,8 @@ def test_a_sample_that_differs_is_named(first: Any, other: Any, message: str) ->
     with pytest.raises(fr.InvalidArgumentError, match=message) as caught:
         infer([first] * 3 + [other])
     assert caught.value.path == "sample 3"
+
+
+def test_file_names_beside_an_image_and_in_some_samples_are_text() -> None:
+    assert infer([{"image": JPEG, "file_name": "a.jpg"}])["file_name"] == F.Text()
+    assert infer([{"x": "a.jpg"}, {"x": "a cat"}])["x"] == F.Text()

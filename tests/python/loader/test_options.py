@@ -183,7 +183,7 @@ def test_pythons_own_defaults_are_those_of_the_core() -> None:
         return inspect.signature(called).parameters[name].default
 
     fields = fr._core.Loader.__init__.__nb_signature__[0][2][-1]
-    for loader in (fr.Loader, fr.torch.DataLoader, fr.torch.MapDataset):
+    for loader in (fr.Loader, fr.torch.DataLoader):
         assert [*shown_by(loader, "fields")] == fields
     check_data = fr._core.open_ffrecord.__nb_signature__[0][2][-1]
     assert shown_by(fr.ffrecord.FileReader, "check_data") is check_data

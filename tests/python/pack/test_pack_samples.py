@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 import fuelrail as fr
@@ -58,6 +59,8 @@ def contents(folder: pathlib.Path) -> dict[str, bytes]:
 
 class Source:
     """An indexable source that can fail."""
+
+    fingerprint: object = None
 
     def __init__(self, fails_at: int | None = None) -> None:
         self.fails_at = fails_at
@@ -128,8 +131,25 @@ def test_a_run_resumes_after_the_samples_that_it_has(tmp_path: pathlib.Path) -> 
     assert not (tmp_path / "out.rec").exists()
     again = Source()
     fr.pack(again, tmp_path / "out.rec", schema=SCHEMA, threads=1, resume=True)
-    assert sorted(set(again.asked) - {0}) == again.asked[1:]
+    assert again.asked == [0, 6, 7, 8, 9]
     assert (tmp_path / "out.rec").read_bytes() == (tmp_path / "whole.rec").read_bytes()
+
+
+def test_a_source_with_another_fingerprint_is_another_job(tmp_path: pathlib.Path) -> None:
+    def run(source: Source, fingerprint: object) -> None:
+        source.fingerprint = fingerprint
+        fr.pack(source, tmp_path / "out.rec", schema=SCHEMA, threads=1, resume=True)
+
+    with pytest.raises(RuntimeError):
+        run(Source(6), "/data/" * 30 + "v1")
+    other = Source()
+    with pytest.warns(fr.FuelrailWarning, match="different job"):
+        run(other, "/data/" * 30 + "v2")
+    assert other.asked == [*range(10)]
+    with pytest.raises(
+        fr.ArgumentTypeError, match="the `fingerprint` of the samples has the wrong"
+    ):
+        run(other, other.__len__)
 
 
 def test_a_run_with_other_roles_starts_over(tmp_path: pathlib.Path) -> None:
@@ -269,7 +289,7 @@ def test_a_sample_that_cannot_be_packed_is_named_with_its_field(tmp_path: pathli
         ({"image": b"no image"}, "the image of field 'image' cannot be read"),
         ({"image": tmp_path / "absent.jpg"}, r"the image of field 'image' cannot be read.*absent\.jpg"),
         ({"mask": np.zeros((20, 20), np.uint8)}, "the size of field 'mask' does not match its image"),
-        ({"boxes": [[0, 0, 1, 1], [3, 0, 2, 1]]}, "row 1 of 'boxes' is not a box"),
+        ({"boxes": [[0, 0, 1, 1], [3, 0, 2, 1]]}, "a box of the field 'boxes' is invalid.*in row 1"),
     ]:  # fmt: skip
         with pytest.raises(fr.CorruptError, match=f"sample 1: .*{message}"):
             fr.pack([good, {**good, **changed}], tmp_path / "out.rec", schema=schema)
@@ -352,6 +372,14 @@ def test_files_agree_on_the_class_names_of_a_field(tmp_path: pathlib.Path) -> No
         fr.open(val, classes=["cat", "cow"])
 
 
+def test_boxes_are_checked_without_the_headers_of_images(tmp_path: pathlib.Path) -> None:
+    given = [{"image": b"...", "boxes": [[0, 0, 1, 1], [0, 0, 1, -1]]}]
+    schema = {"image": F.Image(), "boxes": F.Boxes("xywh")}
+    message = "'boxes' has a box that .* is inverted: .*in row 1. Check the format of the boxes"
+    with pytest.raises(fr.CorruptError, match=f"sample 0: .*{message}"):
+        fr.pack(given, tmp_path / "out.rec", schema=schema, verify_images=False)
+
+
 def test_a_bad_mask_is_named_by_its_file(tmp_path: pathlib.Path) -> None:
     mask = tmp_path / "mask.jpg"
     mask.write_bytes(encoded(photograph(1, 20, 30)))
@@ -379,3 +407,80 @@ def test_boxes_that_are_no_group_with_their_labels_are_in_doubt(tmp_path: pathli
     schema = {"image": F.Image(), "boxes": F.Boxes("xyxy"), "labels": F.Label(shape=(-1,))}
     with pytest.warns(fr.FuelrailWarning, match="'boxes' has as many rows as 'labels'"):
         fr.pack([given], tmp_path / "out.rec", schema=schema)
+
+
+@pytest.mark.parametrize("dtype", F.DTYPES)
+def test_a_tensor_of_every_type_is_read_and_can_be_packed_again(
+    tmp_path: pathlib.Path, dtype: str
+) -> None:
+    given = torch.tensor([[0, 1], [1, 0]]).to(getattr(torch, dtype))
+    sample = {"x": given, "number": given[0, 1], "group": [{"y": given[0]}]}
+    fr.pack([sample], tmp_path / "one.rec")
+    data = fr.open(tmp_path / "one.rec")
+    fr.pack(data, tmp_path / "two.rec", schema=data.schema)
+    assert fr.open(tmp_path / "two.rec").schema == data.schema
+    assert (tmp_path / "two.rec").read_bytes() == (tmp_path / "one.rec").read_bytes()
+    found = data[0].nested()
+    for value, expected in [
+        (found["x"], given), (found["group"][0]["y"], given[0]), (data[0]["number"], given[0, 1]),
+    ]:  # fmt: skip
+        assert str(getattr(value, "dtype", dtype)) == dtype
+        number = value if isinstance(value, (bool, int, float)) else torch.from_dlpack(value)
+        assert torch.equal(torch.as_tensor(number, dtype=expected.dtype), expected)
+
+
+def test_tuples_need_a_schema_that_is_a_list_and_samples_one_of_theirs(
+    tmp_path: pathlib.Path,
+) -> None:
+    image = encoded(photograph(1, 20, 30))
+    pairs = [(image, i) for i in range(3)]
+    fr.pack(pairs, tmp_path / "pairs.rec", schema=[F.Image(), F.Label()])
+    data = fr.open(tmp_path / "pairs.rec")
+    assert [one["1"] for one in data] == [0, 1, 2]
+    fr.pack((one for one in data if one["1"]), tmp_path / "part.rec", schema=data.schema)
+    assert [one["1"] for one in fr.open(tmp_path / "part.rec")] == [1, 2]
+    for source, schema, message in [
+        (pairs, None, r'^sample 0: a sample has .* a dict .*\(tuple\).*\{"image": image'),
+        (pairs, {"image": F.Image(), "label": F.Label()}, "^sample 0: a sample has the wrong type"),
+        ([np.zeros(3)], None, "`source` has the wrong type.*np2rec"),
+        (data, None, "Pass `schema=data.schema`"),
+    ]:
+        with pytest.raises(fr.InvalidArgumentError, match=message):
+            fr.pack(source, tmp_path / "out.rec", schema=schema)
+
+
+def test_a_refused_call_takes_no_sample(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "there.rec").touch()
+    samples = iter(SAMPLES)
+    for out, options, kind in [
+        ("there.rec", {}, fr.IoError),
+        ("out.bzna", {}, fr.UnsupportedError),
+        ("out.rec", {"threads": 0}, fr.InvalidArgumentError),
+        ("out.rec", {"nsplit": 2}, fr.InvalidArgumentError),
+    ]:
+        with pytest.raises(kind):
+            fr.pack(samples, tmp_path / out, **options)  # type: ignore[arg-type]
+    fr.pack(samples, tmp_path / "there.rec", overwrite=True, schema=SCHEMA)
+    assert len(fr.open(tmp_path / "there.rec")) == 10
+
+
+def test_an_iterable_dataset_of_torch_is_iterated_whatever_else_it_has(
+    tmp_path: pathlib.Path,
+) -> None:
+    class Stream(torch.utils.data.IterableDataset[dict[str, Any]]):
+        def __len__(self) -> int:
+            return len(SAMPLES)
+
+        def __iter__(self) -> Iterator[dict[str, Any]]:
+            return iter(SAMPLES)
+
+    fr.pack(Stream(), tmp_path / "out.rec", schema=SCHEMA)
+    assert len(fr.open(tmp_path / "out.rec")) == len(SAMPLES)
+
+
+def test_a_mask_whose_colours_are_numbers_may_be_raw_pixels(tmp_path: pathlib.Path) -> None:
+    numbers = np.arange(20 * 30, dtype=np.int32).reshape(20, 30) * 20_000
+    schema = {"image": F.Image(), "mask": F.Mask(encoding="rgb", encode="npy")}
+    given = {"image": encoded(photograph(1, 20, 30)), "mask": numbers}
+    fr.pack([given], tmp_path / "out.rec", schema=schema)
+    assert np.array_equal(fr.open(tmp_path / "out.rec")[0].decode("mask"), numbers)

@@ -32,8 +32,14 @@ def test_the_installed_package_is_typed() -> None:
 
 
 USE = """
-import fuelrail as fr
+from typing import Any
+
+import numpy
+import numpy.typing
 import torch
+
+import fuelrail as fr
+from fuelrail import fields as F
 
 data: fr.Dataset = fr.open(["a.rec", "folder"])
 sample: fr.Sample = data[0]
@@ -44,6 +50,30 @@ with fr.torch.DataLoader(data, batch_size=4, shuffle="full",
         total: torch.Tensor = images.sum()
 for columns in fr.Loader(data):
     shape: tuple[int, ...] = columns[0].shape
+
+
+class Street(torch.utils.data.Dataset[dict[str, Any]]):
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        return {"image": "a.jpg", "boxes": [[0, 0, 1, 1]], "labels": [index]}
+
+
+labels_field = F.Label(["car", "bus"], rows="objects")
+names: tuple[str, ...] | None = labels_field.classes
+schema = fr.Schema(
+    {"image": F.Image(), "boxes": F.Boxes("xyxy", rows="objects"), "labels": labels_field})
+field: F.FieldSpec = schema["labels"]
+classes: list[str] = schema.classes["labels"]
+known: bool = schema[0] in schema and "labels" in schema
+report: fr.PackReport = fr.pack(Street(), "street.rec", schema=schema)
+fr.pack((sample for sample in data), "part.rec", schema=data.schema)
+fr.pack([(b"...", 1)], "pairs.rec", schema=[F.Image(), F.Label()])
+made = fr.torch.MapDataset("street.rec", shared=[("image", "right")], min_size=2)
+loaded = fr.Loader("street.rec", fields=["loader:id", "*"], ragged={"boxes": "packed"})
+drawn = fr.transforms.draw([fr.transforms.HorizontalFlip()], (4, 5), leader=1)
+mask: numpy.typing.NDArray[Any] = drawn.move_mask(numpy.zeros((4, 5), bool), fill=1)
 """
 MISUSE = {
     "fr.Loader(data, batchsize=3)": "batchsize",

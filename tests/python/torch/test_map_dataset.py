@@ -13,6 +13,7 @@ import torch
 from PIL import Image
 
 import fuelrail as fr
+import many_fields
 from fuelrail import transforms as T
 from photographs import TINY_COUNT, encoded, photograph
 
@@ -172,6 +173,23 @@ def test_threads_may_share_it(tiny_file: pathlib.Path) -> None:
     for thread in threads:
         thread.join()
     assert found == {begin: [*range(begin, begin + 20)] for begin in range(0, 80, 20)}
+
+
+def test_samples_of_many_fields_are_those_of_the_loader(many_fields_file: pathlib.Path) -> None:
+    options: dict[str, Any] = {
+        "transforms": [T.RandomCrop(6), T.HorizontalFlip()],
+        "seed": 4,
+        "keep_empty": True,
+        "boxes": "cxcywh",
+        "shared": [("cameras.*.image",)],
+    }
+    data = fr.open(many_fields_file).subset(range(4))
+    (batch,) = fr.torch.DataLoader(data, 4, flat=True, **options)
+    samples = fr.torch.MapDataset(data, **options)
+    assert list(batch) == list(data.schema.names)
+    for i in range(4):
+        for value, column in zip(samples[i], batch.values(), strict=True):
+            assert many_fields.bits(value) == many_fields.bits(column[i])
 
 
 def test_a_record_that_cannot_be_read_is_an_error_and_no_more(make_file: Any) -> None:

@@ -336,7 +336,11 @@ def test_masks_of_colours_and_of_16_bits_are_moved_whole() -> None:
     ]
     colors = np.array([[[1, 2, 3], [4, 5, 6]]], np.uint8)
     assert drawn.move_mask(colors, 0x0A0B0C).tolist() == [[[4, 5, 6], [1, 2, 3], [12, 11, 10]]]
-    assert drawn.move_mask(np.array([[True, False]]), 0).tolist() == [[False, True, False]]
+    for fill in (0, 1):
+        moved = drawn.move_mask(np.array([[True, False]]), fill)
+        assert moved.view(np.uint8).tolist() == [[0, 1, fill]]
+    for dtype, fill in [(">u2", 255), ("int8", -1), (">i4", -100), ("uint32", 2**32 - 1)]:
+        assert drawn.move_mask(np.array([[3, 7]], dtype), fill).tolist() == [[7, 3, fill]]
 
 
 def test_vectors_turn_with_the_image() -> None:
@@ -358,6 +362,8 @@ def test_vectors_turn_with_the_image() -> None:
         (lambda drawn: drawn.move_camera(np.eye(3)[:2]), r"\(3, 3\)"),
         (lambda drawn: drawn.move_mask(np.zeros((20, 20))), "float64"),
         (lambda drawn: drawn.move_mask(np.zeros((20, 20), np.uint8), fill=256), "fill"),
+        (lambda drawn: drawn.move_mask(np.zeros((20, 20), bool)), "`fill` .*found 255"),
+        (lambda drawn: drawn.move_mask(np.zeros((20, 20), np.int8), fill=-129), "at least -128"),
         (lambda drawn: drawn.move_map(np.zeros(20)), "map"),
         (lambda drawn: T.draw([], (0, 5)), "size"),
         (lambda drawn: T.draw([], 5), "size"),
