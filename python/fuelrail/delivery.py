@@ -143,7 +143,8 @@ class Delivery(Generic[Element]):
 
     def expect(self, columns: Sequence[tuple[str, bool]]) -> None:
         """Decides the form of the batches. Must be called before the first batch. Errors:
-        InvalidArgumentError if a name in the dict `fields` stands for several columns.
+        InvalidArgumentError if a name in the dict `fields` stands for several columns, also because
+        joined columns bring their lengths or offsets.
 
         columns: the columns that the core returns for `native_fields`, as
             `_core.Loader.column_names` lists them.
@@ -173,7 +174,13 @@ class Delivery(Generic[Element]):
         names = []
         for column in columns:
             field = column if column in own_names else column.rpartition(".")[0]
-            names.append(own_names[field] + column[len(field) :])
+            name = own_names[field] + column[len(field) :]
+            if name in names:
+                raise InvalidArgumentError(
+                    f"`fields` gives two columns the name '{name}'",
+                    remedy="Give each column a name of its own",
+                )
+            names.append(name)
         return names
 
     def place(self, columns: Sequence[NativeColumn]) -> list[Any]:

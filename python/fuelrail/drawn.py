@@ -9,8 +9,8 @@ import numpy
 import numpy.typing
 
 from fuelrail import _core
-from fuelrail.errors import InvalidArgumentError
-from fuelrail.options import choice, real, shown, truth, whole
+from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
+from fuelrail.options import choice, real, shown, truth, typed, whole
 
 __all__ = ["Drawn"]
 
@@ -154,7 +154,7 @@ class Drawn:
         fill: a number of the mask's type, 0 or 1 for bools. For shape (height, width, 3), red + 256
             green + 65536 blue.
         """
-        values = numpy.ascontiguousarray(mask)
+        values = _numbers("mask", mask)
         values = values.astype(values.dtype.newbyteorder("<"), copy=False)
         colors = values.ndim == 3 and values.shape[2] == 3 and values.dtype == numpy.uint8
         if (
@@ -187,7 +187,7 @@ class Drawn:
         Errors: UnsupportedError for more than two channels if vectors would change, unless
         `vectors` is False.
         """
-        values = numpy.ascontiguousarray(map, numpy.float32)
+        values = _numbers("map", map).astype(numpy.float32, copy=False)
         if values.ndim not in (2, 3):
             raise InvalidArgumentError(
                 "`map` has the wrong shape",
@@ -209,11 +209,23 @@ def _limits(dtype: numpy.dtype[Any]) -> tuple[int, int]:
     return int(limits.min), int(limits.max).bit_length()
 
 
+def _numbers(option: str, given: numpy.typing.ArrayLike) -> numpy.typing.NDArray[Any]:
+    try:
+        numbers = numpy.ascontiguousarray(given)
+    except ValueError:  # lists of different lengths
+        numbers = numpy.array(None)
+    if numbers.dtype.kind not in "biuf":
+        raise ArgumentTypeError(
+            f"`{option}` has the wrong type", expected="an array of numbers", found=typed(given)
+        )
+    return numbers
+
+
 def _floats(
     option: str, given: numpy.typing.ArrayLike, last: tuple[int, ...], dimensions: int | None = None
 ) -> Floats:
     """Converts numbers to a float32 or float64 array, whose last extent is one of `last`."""
-    numbers = numpy.ascontiguousarray(given)
+    numbers = _numbers(option, given)
     if numbers.dtype not in (numpy.float32, numpy.float64):
         numbers = numbers.astype(numpy.float64)
     if numbers.ndim == 0 or numbers.shape[-1] not in last or dimensions not in (None, numbers.ndim):

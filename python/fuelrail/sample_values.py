@@ -22,6 +22,7 @@ Array = numpy.ndarray[Any, Any]
 Reader = Callable[[Any, str], Any]  # of a value and its name in error texts
 
 _BYTES = (bytes, bytearray, memoryview)
+_MOST_LEVELS = 64  # of nested lists: the most dimensions of NumPy's arrays
 _ABSENT = "There is no null; for an absent value, pass an empty tensor, text or list"
 
 
@@ -89,9 +90,13 @@ def array_of(value: object, name: str = "the array") -> tuple[Array, str] | None
     name of its dtype. The elements of bfloat16 are uint16. Returns None for any other object.
 
     name: the array's name in error texts. Errors: ArgumentTypeError for an array that is not in CPU
-    memory.
+    memory or has masked elements.
     """
     if isinstance(value, (numpy.ndarray, numpy.generic)):
+        if numpy.ma.is_masked(value):
+            raise ArgumentTypeError(
+                f"{name} has masked elements", remedy="Give them a value, with `.filled(value)`"
+            )
         return _with_dtype(numpy.asarray(value))
     if isinstance(value, type) or not hasattr(value, "__dlpack__"):
         return None
@@ -153,9 +158,27 @@ def numbers_of(value: object, name: str = "the array") -> tuple[Array, str] | No
 
 
 def _first_of(value: Any) -> object:
-    while isinstance(value, (list, tuple)) and value:
+    for _ in range(_MOST_LEVELS):  # a list may contain itself
+        if not isinstance(value, (list, tuple)) or not value:
+            break
         value = value[0]
     return value
+
+
+def _holds_ints(value: Any, array: Array, stored: Array) -> Array:
+    """Returns which elements of `stored` equal the int at their place, for those in nested lists
+    that NumPy has read as floats (`array`); True for all others.
+    """
+    exact = numpy.ones(array.shape, bool)
+    with numpy.errstate(invalid="ignore"):
+        may_differ = (array == numpy.floor(array)) & ((stored != array) | (abs(array) >= 2**53))
+    for place in numpy.argwhere(may_differ).tolist():
+        number = value
+        for index in place:
+            number = number[index]
+        at = tuple(place)
+        exact[at] = type(number) is not int or stored[at].item() == number
+    return exact
 
 
 def _with_arrays(value: Any, name: str, dtypes: set[str]) -> Any:
@@ -477,6 +500,8 @@ class _TensorReader:
         if kind == "bool" or self._dtype == "bool":
             self._refuse_dtype(value, kind, name)
         made, exact = self._cast(array, kind == "int")
+        if kind == "float" and not isinstance(value, float):
+            exact &= _holds_ints(value, array, self._readable(made))
         if not exact.all():
             raise InvalidArgumentError(
                 f"a number in {name} cannot be stored",
@@ -496,11 +521,14 @@ class _TensorReader:
                 )
             except OverflowError:  # an int beyond 64 bits
                 return array, numpy.zeros(array.shape, bool)
-        stored = from_bfloat16(made) if self._dtype == "bfloat16" else made
+        stored = self._readable(made)
         if not is_int:
             return made, numpy.isfinite(stored) | ~numpy.isfinite(array)
         # As Python's numbers, because NumPy would compare int64 as float64.
         return made, numpy.asarray(stored.astype(object) == array.astype(object), bool)
+
+    def _readable(self, made: Array) -> Array:
+        return from_bfloat16(made) if self._dtype == "bfloat16" else made
 
     def _empty(self, array: Array) -> Array:
         """Returns an empty tensor for empty lists, which have too few dimensions."""

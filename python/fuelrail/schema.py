@@ -192,6 +192,10 @@ class Schema:
 
         values: one for each field, in order. Groups whose keys are numbers become lists.
         """
+        if not isinstance(values, Sequence):
+            raise ArgumentTypeError(
+                "`values` has the wrong type", expected="a sequence", found=typed(values)
+            )
         if len(values) != len(self._fields):
             raise InvalidArgumentError(
                 "the number of values is wrong",

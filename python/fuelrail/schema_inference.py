@@ -12,7 +12,7 @@ from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
 from fuelrail.fields import DTYPES, Bytes, FieldSpec, Image, Mask, Tensor, Text
 from fuelrail.options import shown, typed
 from fuelrail.sample_values import array_of, numbers_of
-from fuelrail.schema import Schema, check_key, in_one_line, is_group, members
+from fuelrail.schema import MAX_NAME_BYTES, Schema, check_key, in_one_line, is_group, members
 
 __all__ = ["LOOKED_AT", "infer"]
 
@@ -87,6 +87,12 @@ def infer(samples: Sequence[object]) -> Schema:
 
 def _look(name: str, value: object) -> Tree:
     where = f"'{name}'" if name else "the sample"
+    if len(name) > MAX_NAME_BYTES:  # also a list or a dict that contains itself
+        raise InvalidArgumentError(
+            "the sample is nested too deeply",
+            expected=f"names of at most {MAX_NAME_BYTES} bytes",
+            found=shown(name),
+        )
     if isinstance(value, Mapping):
         if not value:
             raise InvalidArgumentError(f"{where} is an empty dict")

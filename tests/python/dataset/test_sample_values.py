@@ -129,6 +129,7 @@ def test_python_numbers_become_any_type_that_has_them() -> None:
     assert tensor(F.Tensor("float64", (2,)), [2**53 + 2, 2**70]).tolist() == [2.0**53 + 2, 2.0**70]
     assert tensor(F.Tensor("float16"), 0.1) == np.float16(0.1)
     assert tensor(F.Tensor("float32"), float("inf")) == np.inf
+    assert tensor(F.Tensor("float32", (2,)), [1, 2.0**24 + 1]).tolist() == [1, 2**24]  # rounded
     for field, value in [
         (F.Tensor("uint8"), 256),
         (F.Tensor("uint8"), -1),
@@ -140,6 +141,8 @@ def test_python_numbers_become_any_type_that_has_them() -> None:
         (F.Tensor("bfloat16", (2,)), [256, 257]),
         (F.Tensor("float16"), 1e6),
         (F.Tensor("float32", (2,)), [1.0, 1e300]),
+        (F.Tensor("float32", (2, 2)), [[0.5, 1], [2, 2**24 + 1]]),
+        (F.Tensor("float64", (2,)), [0.5, 2**64 - 1]),
     ]:
         with pytest.raises(fr.InvalidArgumentError, match="a number in 'x' cannot be stored"):
             tensor(field, value)

@@ -15,6 +15,8 @@ from fuelrail import fields as F
 from fuelrail.schema_inference import infer
 from photographs import encoded, photograph
 
+ENDLESS: list[Any] = []
+ENDLESS.append(ENDLESS)
 JPEG = encoded(photograph(1, 20, 30))
 
 
@@ -137,6 +139,8 @@ def test_an_open_field_is_an_error_with_code_to_paste(
         ({"x": 1}, {"x": ["a", b"b"]}, "the items of 'x' have different types"),
         ({"x": 1}, {"x": pathlib.Path("absent.txt")}, "'x' is a path, but not of an image"),
         ({"x": 1}, 5, "the sample has the wrong type: expected a dict"),
+        ({"x": 1}, {"x": ENDLESS}, "the sample is nested too deeply"),
+        ({"x": 1}, {"x": np.ma.masked_array([1, 2], [0, 1])}, "'x' has masked elements"),
     ],
 )
 def test_a_sample_that_differs_is_named(first: Any, other: Any, message: str) -> None:

@@ -240,6 +240,13 @@ def test_leaders_draw_apart_and_frames_of_a_clip_together(drive: pathlib.Path) -
         ({"fields": ["camera"]}, "Did you mean 'cameras'"),
         ({"fields": ["cameras", "*.image"]}, "selects 'cameras.0.image' twice"),
         ({"fields": {"x": "cameras"}}, "one name, 'x', for several fields: found 'cameras'"),
+        (
+            {
+                "fields": {"b.offsets": "pose", "b": "cameras.0.boxes"},
+                "ragged": {"*.boxes": "packed"},
+            },
+            "gives two columns the name 'b.offsets'",
+        ),
         ({"transforms": {"*.imag": SIZE}}, "a pattern of `transforms` matches no field"),
         ({"transforms": {"*.boxes": SIZE}}, "a pattern of `transforms` matches no image"),
         (

@@ -358,6 +358,8 @@ def test_vectors_turn_with_the_image() -> None:
         (lambda drawn: drawn.move_boxes([[1, 2, 3]]), "boxes"),
         (lambda drawn: drawn.move_boxes([1, 2, 3, 4]), "boxes"),
         (lambda drawn: drawn.move_boxes([[1, 2, 3, 4]], "yxyx"), "'xyxy'"),
+        (lambda drawn: drawn.move_boxes(["1", "2", "3", "4"]), "expected an array of numbers"),
+        (lambda drawn: drawn.move_map([[1, 2], [3]]), "`map` has the wrong type"),
         (lambda drawn: drawn.move_points([1, 2, 3, 4]), "points"),
         (lambda drawn: drawn.move_camera(np.eye(3)[:2]), r"\(3, 3\)"),
         (lambda drawn: drawn.move_mask(np.zeros((20, 20))), "float64"),
