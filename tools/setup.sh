@@ -73,7 +73,7 @@ setup() {
   say "creating .venv ($("$python" --version)) with the packages of tests/requirements.txt"
   [ -x .venv/bin/python ] || quietly .cache/pip.log "$python" -m venv .venv
   quietly .cache/pip.log .venv/bin/python -m pip install --disable-pip-version-check --no-compile -r tests/requirements.txt
-  # Apart, for the example of plain PyTorch alone: with PyTorch for the CPU, `import torchvision` fails in other packages.
+  # Apart, for tests and the example of plain PyTorch: beside PyTorch for the CPU, `import torchvision` fails in other packages.
   quietly .cache/pip.log .venv/bin/python -m pip install --disable-pip-version-check --no-compile --no-deps --upgrade \
     --target .venv/torchvision torchvision==0.28.0
   rm -f .cache/setup-*
