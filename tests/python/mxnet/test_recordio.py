@@ -270,7 +270,10 @@ def test_a_writer_whose_last_reference_finds_the_disk_full_warns(
     program = """
 import warnings
 warnings.simplefilter("default")
-MXIndexedRecordIO("a.idx", "a.rec", "w").write_idx(0, bytes(200000))
+writer = MXIndexedRecordIO("a.idx", "a.rec", "w")
+for _ in range(4):
+    writer.write_idx(0, bytes(50000))
+del writer
 """
     run = python(FULL + program, cwd=os.getcwd())
     assert run.returncode == 0, run.stderr

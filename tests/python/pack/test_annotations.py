@@ -146,13 +146,3 @@ def test_the_code_of_annotations_md_runs(
     assert data[0]["file_name"] == "0.jpg"
     assert sum(sample["keypoints"].any() for sample in data) == 1
     assert fr.open("table.rec").schema == names["schema"]
-
-
-def test_the_code_of_samples_md_runs(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("torch")
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {}
-    for block in code_of("samples.md"):
-        exec(block, names)
