@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fuelrail/base/error.h"
@@ -129,6 +130,26 @@ class ContentReader {
 
   Bytes decoded(const RecordInfo& info) {
     if (info.is_long) throw UnsupportedError("the record is not an image");
+    const Schema& schema = container_.schema();
+    const FieldSpec& field = schema.fields[field_.value_or(content_field(schema))];
+    if (field.kind == FieldKind::kTensor || field.kind == FieldKind::kText) {
+      throw UnsupportedError("the field is not an image, so it cannot be written as PNG",
+                             {.found = describe(field), .remedy = "Use --json to write its value"});
+    }
+    try {
+      return as_png(info);
+    } catch (const UnsupportedError& error) {
+      if (field.role != Role::kMask && field.role != Role::kMap) throw;
+      ErrorDetail detail = error.detail();
+      detail.remedy = fmt::format(
+          "Omit --png to write the stored bytes of the {}, or read its "
+          "values in Python",
+          name_of(field.role));
+      throw UnsupportedError(error.failure(), std::move(detail));
+    }
+  }
+
+  Bytes as_png(const RecordInfo& info) {
     const ImageInfo image = probe(info.encoded);
     const ConstImageView pixels = decode_as_stored(
         *decoder_, info.encoded, image,

@@ -16,6 +16,7 @@
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/testing/cli_call.h"
 #include "fuelrail/testing/made_samples.h"
+#include "fuelrail/testing/npy_text.h"
 #include "fuelrail/testing/photographs.h"
 #include "fuelrail/testing/temporary_directory.h"
 
@@ -160,6 +161,20 @@ TEST_F(CliSamples, cat_writes_the_chosen_field) {
   EXPECT_THAT(call({"cat", path, "3", "--field", "extre"}).err, HasSubstr("Did you mean 'extra'?"));
   EXPECT_THAT(call({"cat", path, "3", "--json", "--png"}).err,
               HasSubstr("--png and --json cannot be combined"));
+}
+
+TEST_F(CliSamples, cat_says_why_a_field_is_no_png) {
+  EXPECT_THAT(call({"cat", path, "2", "--png", "--field", "cameras.0.boxes"}).err,
+              HasSubstr("the field is not an image, so it cannot be written as PNG: found boxes: "
+                        "tensor float32 [-1, 4]. Use --json to write its value"));
+  Schema schema = made_schema();
+  schema.fields[testing::kMadeMask].role = Role::kMap;
+  MadeSample made = sample(1);
+  made.mask = testing::npy_text("<f4", "(20, 30)", std::vector<float>(20 * 30));
+  write({testing::encoded(schema, made, 1)});
+  EXPECT_THAT(call({"cat", path, "0", "--png", "--field", "cameras.0.mask"}).err,
+              HasSubstr("found float32. Omit --png to write the stored bytes of the map, or read "
+                        "its values in Python"));
 }
 
 TEST_F(CliSamples, ls_shows_the_first_image_and_the_label) {

@@ -1,6 +1,7 @@
 #include "fuelrail/container/payload.h"
 
 #include <algorithm>
+#include <array>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/image_record.h"
@@ -42,7 +43,9 @@ void PayloadTally::add_sample(Bytes descriptors) {
     try {
       schema_of(descriptors);
     } catch (const CorruptError&) {
-      return;                            // not a sample record
+      if (broken_records_++ == 0)
+        broken_descriptors_.assign(descriptors.begin(), descriptors.end());
+      return;
     } catch (const UnsupportedError&) {  // `kind` throws it
     }
   }
@@ -70,8 +73,28 @@ bool PayloadTally::would_change(Bytes begin) const {
 
 PayloadKind PayloadTally::kind() const {
   if (image_records_ > records_ / 2) return {.labels = labels_.summary()};
-  if (sample_records_ > records_ / 2) return {.samples = schema_of(descriptors_)};
-  return {};
+  if (sample_records_ + broken_records_ <= records_ / 2) return {};
+  try {
+    return {.samples = schema_of(sample_records_ > 0 ? descriptors_ : broken_descriptors_)};
+  } catch (CorruptError& error) {
+    error.add({.remedy = "Restore the file, or pack it again"});
+    throw;
+  }
+}
+
+void check_fields_known(const Sidecar& sidecar, const Source& source, Bytes head, uint64_t first,
+                        uint64_t last) {
+  if (sidecar.payloads() != PayloadKind{}) return;
+  const auto announces = [&](uint64_t at) {
+    std::array<std::byte, kPayloadHeadBytes> begin{};
+    if (at > source.size_bytes() || source.size_bytes() - at < begin.size()) return false;
+    if (at + begin.size() <= head.size()) return announces_sample(head.subspan(at, begin.size()));
+    source.read(at, begin);
+    return announces_sample(begin);
+  };
+  if (!announces(first) || !announces(last)) return;
+  throw CorruptError("the sidecar has no fields, but the file's records are sample records",
+                     {.path = sidecar.uri(), .remedy = kNewSidecar});
 }
 
 PayloadParser::PayloadParser(const PayloadKind& kind) : images_(kind.labels.has_value()) {

@@ -41,7 +41,8 @@ class PayloadTally {
   // The meaning that more than half of the records have, otherwise raw bytes. The other records
   // count as damaged: reading one is an error. The fields are those of most sample records, so that
   // a damaged record does not change them. Errors: UnsupportedError for sample records of unknown
-  // fields.
+  // fields; CorruptError, with the field and the rule, if more than half begin as sample records
+  // and the fields of none follow the rules.
   PayloadKind kind() const;
 
  private:
@@ -51,10 +52,19 @@ class PayloadTally {
   uint64_t records_ = 0;
   uint64_t image_records_ = 0;
   uint64_t sample_records_ = 0;
+  uint64_t broken_records_ = 0;  // that begin as sample records, but whose fields break a rule
+  std::vector<std::byte> broken_descriptors_;  // of the first one
   // Of the sample records (majority vote of Boyer and Moore).
   std::vector<std::byte> descriptors_;
   uint64_t lead_ = 0;
 };
+
+// Checks that a sidecar without fields is not that of sample records: a version of fuelrail that
+// does not know them writes such sidecars. `head`: the first bytes of `source`, so that they are
+// not read again. `first`, `last`: where the payloads of the first and the last record begin.
+// Errors: CorruptError if both begin as sample records; those of `source`.
+void check_fields_known(const Sidecar& sidecar, const Source& source, Bytes head, uint64_t first,
+                        uint64_t last);
 
 // Parses the payloads of one file into samples. Immutable, except for `limit_labels`.
 class PayloadParser {

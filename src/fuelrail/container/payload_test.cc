@@ -89,6 +89,19 @@ TEST(PayloadTally, fields_that_only_a_newer_version_knows_are_unsupported) {
   EXPECT_THROW(tally.kind(), UnsupportedError);
 }
 
+TEST(PayloadTally, fields_that_break_a_rule_are_no_raw_bytes) {
+  std::string broken = made_payload(0);
+  broken[36] = broken[37] = 0;  // the first field, an image, is `of` itself
+  PayloadTally tally;
+  tally.add(as_bytes(broken));
+  EXPECT_EQ(testing::refusal_of<CorruptError>([&] { tally.kind(); }),
+            "field 'cameras.0.image' refers to a field that is not an image of its own: found "
+            "'cameras.0.image'. Restore the file, or pack it again.");
+  tally.add(as_bytes(broken));
+  tally.add(as_bytes(made_payload(1)));
+  EXPECT_EQ(tally.kind(), (PayloadKind{.samples = made_schema()}));
+}
+
 TEST(PayloadParser, without_labels_everything_is_bytes) {
   const PayloadParser parser(PayloadKind{});
   Sample sample;

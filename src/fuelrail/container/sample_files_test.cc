@@ -72,9 +72,9 @@ TEST(SampleFiles, are_opened_by_a_scan_and_by_the_sidecar_that_it_leaves) {
   }
 }
 
-// Writes the sidecar of the file `path`, with class names for its fields.
-void name_classes(const std::string& path, const std::vector<std::string>& labels,
-                  const FieldClasses& others) {
+// Writes the sidecar of the file `path`.
+void write_sidecar(const std::string& path, const PayloadKind& kind,
+                   const std::vector<std::string>& labels, const FieldClasses& others) {
   const auto opened = open_container(path);
   const auto source = file_system_for(path).open(path);
   SidecarWriter writer;
@@ -83,12 +83,18 @@ void name_classes(const std::string& path, const std::vector<std::string>& label
     path.ends_with(".rec") ? writer.add_record({extent.offset, extent.length})
                            : writer.add_length(extent.length);
   }
-  writer.set_payloads({.samples = made_schema()});
+  writer.set_payloads(kind);
   writer.set_classes(labels);
   writer.set_field_classes(others);
   const auto sink = file_system_for(path).create(path + ".frx");
   writer.write_to(identify(*source), *sink);
   sink->commit();
+}
+
+// Writes the sidecar with class names for the fields.
+void name_classes(const std::string& path, const std::vector<std::string>& labels,
+                  const FieldClasses& others) {
+  write_sidecar(path, {.samples = made_schema()}, labels, others);
 }
 
 TEST(SampleFiles, keep_class_names_of_fields_when_the_sidecar_is_rebuilt) {
@@ -119,6 +125,28 @@ TEST(SampleFiles, give_their_class_names_to_other_files) {
                 open_container(files.rec, {.classes = {"car", "dog"}});
               }),
               HasSubstr("expected 'dog' as class 1, found 'bus' as class 1"));
+}
+
+TEST(SampleFiles, are_opened_without_class_names_that_are_empty_or_repeated) {
+  const SampleFiles files(made_payloads(2));
+  for (const std::string& path : files.both()) {
+    std::vector<std::string> warnings;
+    const auto expect_ignored = [&](const std::string& reason) {
+      const auto container = open_container(
+          path, {.warn = [&](const std::string& text) { warnings.push_back(text); }});
+      expect_samples(*container, 2);
+      EXPECT_THAT(container->classes_of("cameras.0.labels"), IsEmpty());
+      EXPECT_THAT(warnings.back(), AllOf(HasSubstr("a sidecar is ignored"), HasSubstr(reason)));
+    };
+    name_classes(path, {}, {{"cameras.0.labels", {"car", "car"}}});
+    expect_ignored(
+        "the sidecar's class names of the field 'cameras.0.labels' are invalid: two classes have "
+        "the same name: expected a different name for each class, found 'car' as class 0 and 1. "
+        "Move the sidecar away");
+    std::filesystem::remove(path + ".frx");
+    name_classes(path, {"day", ""}, {});
+    expect_ignored("names of the field 'label' are invalid: the name of a class is empty");
+  }
 }
 
 TEST(SampleFiles, with_class_names_refuse_other_labels) {
@@ -200,6 +228,33 @@ TEST(SampleFiles, of_unknown_fields_ask_for_a_newer_version) {
     const std::string text = refusal_of<UnsupportedError>([&] { open_container(path); });
     EXPECT_THAT(text, HasSubstr(path));
     EXPECT_THAT(text, HasSubstr("field 'cameras.0.image' has an unknown kind"));
+  }
+}
+
+TEST(SampleFiles, whose_fields_break_a_rule_do_not_open) {
+  std::string payload = made_payload(0);
+  payload[36] = payload[37] = 0;  // the first field, an image, is `of` itself
+  const SampleFiles files({payload, payload});
+  for (const std::string& path : files.both()) {
+    EXPECT_THAT(refusal_of<CorruptError>([&] { open_container(path); }),
+                AllOf(HasSubstr(path),
+                      HasSubstr("field 'cameras.0.image' refers to a field that "
+                                "is not an image of its own"),
+                      HasSubstr("Restore the file")));
+    EXPECT_FALSE(std::filesystem::exists(path + ".frx"));
+  }
+}
+
+TEST(SampleFiles, ignore_a_sidecar_that_knows_no_fields) {
+  const SampleFiles files(made_payloads(3));
+  for (const std::string& path : files.both()) {
+    write_sidecar(path, {}, {}, {});
+    std::string warning;
+    const auto container =
+        open_container(path, {.warn = [&](const std::string& text) { warning = text; }});
+    expect_samples(*container, 3);
+    EXPECT_THAT(warning, HasSubstr("the sidecar has no fields, but the file's records are sample "
+                                   "records. Move the sidecar away"));
   }
 }
 

@@ -52,11 +52,11 @@ class SampleParser {
   const Schema& schema() const { return schema_; }
 
   // Parses a payload. Every value is a view of `payload` and fits its field: text is UTF-8, a bool
-  // is 0 or 1, boxes are finite and not inverted, images are not empty, labels are below the number
-  // of classes, and fields with the same `rows` have equal first extents. Allocates nothing if
-  // `out` was used for such records before. Errors: CorruptError, with the field; CorruptError with
-  // the difference for a record with other fields; UnsupportedError for a record with other fields
-  // that are unknown.
+  // is 0 or 1, boxes are finite and not inverted, float32 holds their corners, images are not
+  // empty, labels are below the number of classes, and fields with the same `rows` have equal first
+  // extents. Allocates nothing if `out` was used for such records before. Errors: CorruptError,
+  // with the field; CorruptError with the difference for a record with other fields;
+  // UnsupportedError for a record with other fields that are unknown.
   void parse(Bytes payload, Sample& out) const;
 
  private:

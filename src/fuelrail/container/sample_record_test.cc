@@ -396,6 +396,12 @@ TEST(SampleEncoder, bools_are_0_or_1_and_widths_are_not_negative) {
       refusal_of<InvalidArgumentError>(append),
       HasSubstr(
           "expected numbers with width and height of at least 0, found [5, 5, 0, -1] in row 0"));
+  boxes = {1e38, 5, 3e38, 1};
+  EXPECT_THAT(refusal_of<InvalidArgumentError>(append),
+              HasSubstr("field 'boxes' has a box with a corner that float32 cannot hold: found "
+                        "[1e+38, 5, 3e+38, 1] in row 0. Check the format of the boxes"));
+  boxes[2] = 2e38;
+  EXPECT_NO_THROW(append());
 }
 
 TEST(SampleEncoder, a_hundred_thousand_objects_fit) {

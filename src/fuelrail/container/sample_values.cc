@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string_view>
+#include <utility>
 
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
@@ -49,6 +51,17 @@ bool is_box(const std::array<double, 4>& box, BoxFormat format) {
   return box[2] >= 0 && box[3] >= 0;
 }
 
+// Whether float32 can hold the corners. Then no transform leaves the range of double.
+bool has_near_corners(const std::array<double, 4>& box, BoxFormat format) {
+  constexpr double kMost = std::numeric_limits<float>::max();
+  for (size_t k = 0; k < 2; ++k) {
+    const double begin = format == BoxFormat::kCxcywh ? box[k] - box[k + 2] / 2 : box[k];
+    const double end = format == BoxFormat::kXyxy ? box[k + 2] : begin + box[k + 2];
+    if (begin < -kMost || end > kMost) return false;
+  }
+  return true;
+}
+
 template <typename BadValueError>
 void check_boxes(const FieldSpec& field, Bytes bytes) {
   const auto format = static_cast<BoxFormat>(field.detail);
@@ -57,13 +70,20 @@ void check_boxes(const FieldSpec& field, Bytes bytes) {
     const std::array<double, 4> box = field.dtype == DType::kFloat32
                                           ? numbers_of_box<float>(bytes.data() + at)
                                           : numbers_of_box<double>(bytes.data() + at);
-    if (is_box(box, format)) continue;
+    const bool right = is_box(box, format);
+    if (right && has_near_corners(box, format)) continue;
+    ErrorDetail detail{.found = fmt::format("[{}] in row {}", fmt::join(box, ", "), at / box_bytes),
+                       .remedy = "Check the format of the boxes, or leave out the object"};
+    if (right) {
+      throw BadValueError(
+          fmt::format("field '{}' has a box with a corner that float32 cannot hold", field.name),
+          std::move(detail));
+    }
+    detail.expected = format == BoxFormat::kXyxy ? "numbers with x1 <= x2 and y1 <= y2"
+                                                 : "numbers with width and height of at least 0";
     throw BadValueError(
         fmt::format("field '{}' has a box that is not finite or is inverted", field.name),
-        {.expected = format == BoxFormat::kXyxy ? "numbers with x1 <= x2 and y1 <= y2"
-                                                : "numbers with width and height of at least 0",
-         .found = fmt::format("[{}] in row {}", fmt::join(box, ", "), at / box_bytes),
-         .remedy = "Check the format of the boxes, or leave out the object"});
+        std::move(detail));
   }
 }
 

@@ -10,8 +10,9 @@
 namespace fuelrail {
 
 // Checks a value, or an item of a list, whose length fits its field: text is UTF-8, a bool is 0 or
-// 1, boxes are finite and not inverted, an image is not empty. BadValueError: InvalidArgumentError
-// or CorruptError, thrown with the field and the place in the value.
+// 1, boxes are finite and not inverted, float32 holds their corners, an image is not empty.
+// BadValueError: InvalidArgumentError or CorruptError, thrown with the field and the place in the
+// value.
 template <typename BadValueError>
 void check_value(const FieldSpec& field, Bytes bytes);
 

@@ -243,7 +243,8 @@ void read_boxes(std::span<const Number> values, BoxFormat format, CoordinateForm
           {.expected = fmt::format("numbers of at most {}, and a width and height of at least 0",
                                    kMostCoordinate),
            .found = fmt::format("({}, {}, {}, {}) in row {}", values[i], values[i + 1],
-                                values[i + 2], values[i + 3], i / 4)});
+                                values[i + 2], values[i + 3], i / 4),
+           .remedy = "Check the format of the boxes, or leave out the object"});
     }
     boxes.push_back(box);
   }

@@ -179,7 +179,8 @@ TEST(Boxes, that_are_inverted_or_not_finite_are_refused_with_field_and_row) {
       read_boxes(std::span<const float>(values), format, {}, {9, 9}, "cars.boxes", boxes);
       FAIL();
     } catch (const CorruptError& error) {
-      EXPECT_THAT(error.what(), ::testing::AllOf(HasSubstr("'cars.boxes'"), HasSubstr("row 1")));
+      EXPECT_THAT(error.what(), ::testing::AllOf(HasSubstr("'cars.boxes'"), HasSubstr("row 1"),
+                                                 HasSubstr("leave out the object")));
     }
   }
 }

@@ -423,6 +423,18 @@ def test_a_field_comes_before_the_loaders_own_column_of_that_name(tmp_path: path
     assert columns[0].numpy().tolist() == [0, -1, -2, -3, -4]
 
 
+@pytest.mark.parametrize("image", [3, ["a", "b"], np.zeros((2, 2), "f")])
+def test_a_field_called_encoded_is_not_the_bytes_of_an_image_that_is_none(
+    tmp_path: pathlib.Path, image: Any
+) -> None:
+    path = tmp_path / "encoded.rec"
+    fr.pack([{"image": image, "encoded": i} for i in range(2)], path)
+    (numbers,) = one_batch(fr.Loader(path, 2, fields=["encoded"]))
+    assert numbers.numpy().tolist() == [0, 1]
+    with pytest.raises(fr.InvalidArgumentError, match="unknown name: found 'loader:encoded'"):
+        fr.Loader(path, 2, fields=["loader:encoded"])
+
+
 def test_a_field_called_data_is_no_sign_of_raw_bytes(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "data.rec"
     fr.pack([{"data": np.full(3, i, "f"), "target": i} for i in range(2)], path)

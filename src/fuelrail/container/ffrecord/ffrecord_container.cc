@@ -30,10 +30,15 @@ std::string totals(uint64_t records, uint64_t bytes) {
                      bytes == 1 ? "" : "s");
 }
 
-void accept_sidecar(const RecordTable& table, const Sidecar& sidecar) {
+void accept_sidecar(const Source& source, Bytes head, const RecordTable& table,
+                    const Sidecar& sidecar) {
   const Fingerprint& found = sidecar.fingerprint();
   const uint64_t bytes = record_bytes(table, sidecar.identity().size_bytes);
-  if (found.records == table.size() && found.bytes == bytes) return;
+  if (found.records == table.size() && found.bytes == bytes) {
+    if (table.size() == 0) return;
+    return check_fields_known(sidecar, source, head, table.offset(0),
+                              table.offset(table.size() - 1));
+  }
   throw CorruptError("the sidecar does not match the file's record table",
                      {.path = sidecar.uri(),
                       .expected = totals(table.size(), bytes),
@@ -146,8 +151,9 @@ class OpenedFfrecord final : public FfrecordContainer {
 
 // The table holds the offset of each record. A file that was cut after the last offset therefore
 // lacks only a part of the last record.
-SidecarRules sidecar_rules(const Source& source, const RecordTable& table) {
-  return {.accept = [&table](const Sidecar& sidecar) { accept_sidecar(table, sidecar); },
+SidecarRules sidecar_rules(const Source& source, const RecordTable& table, Bytes head) {
+  return {.accept = [&source, &table, head](
+                        const Sidecar& sidecar) { accept_sidecar(source, head, table, sidecar); },
           .agrees =
               [&source, &table](const Sidecar& sidecar, const ChangedEnds& changed) {
                 return is_same_file(source, table, sidecar, changed);
@@ -183,7 +189,7 @@ std::shared_ptr<const FfrecordContainer> open_ffrecord(const std::string& uri,
     RecordTable table = RecordTable::read(*source, true, options.warn, store.head());
     std::optional<StoredSidecar> sidecar;
     const bool is_empty = table.size() == 0;  // so there is nothing to store
-    if (!is_empty) sidecar = store.find(sidecar_rules(*source, table));
+    if (!is_empty) sidecar = store.find(sidecar_rules(*source, table, store.head()));
     if (!sidecar) {
       SidecarWriter scanned =
           is_empty ? SidecarWriter() : scan_records(*source, table, progress_of(options));
@@ -202,7 +208,7 @@ Salvage open_damaged(const std::string& uri, const ReportDamage& report, const O
   std::optional<Damage> cut;  // of the last opened file, if it was replaced meanwhile
   const auto open = [&](const auto& source, SidecarStore& store) -> Salvage {
     RecordTable table = RecordTable::read_of_cut_file(*source, options.warn);
-    const auto own = store.find(sidecar_rules(*source, table), CutFile::kUsed);
+    const auto own = store.find(sidecar_rules(*source, table, store.head()), CutFile::kUsed);
     const uint64_t before = table.size();
     const uint64_t bytes = source->size_bytes();
     uint64_t left = 0;

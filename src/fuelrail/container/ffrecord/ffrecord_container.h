@@ -38,8 +38,9 @@ Salvage open_damaged(const std::string& uri, const ReportDamage& report, const O
                      const ScanProgress& progress);
 
 // The rules that recognize the sidecar of a file with this table, even if the file is damaged or
-// truncated. Lifetime: `source` and `table` outlive the rules.
-SidecarRules sidecar_rules(const Source& source, const RecordTable& table);
+// truncated. `head`: the file's first bytes, so that they are not read again. Default: they are
+// read if they are needed. Lifetime: `source`, `table` and `head` outlive the rules.
+SidecarRules sidecar_rules(const Source& source, const RecordTable& table, Bytes head = {});
 
 // For build_sidecar. `make` reads the beginnings of all records again and, if `checksums` is set,
 // verifies all records. Errors: those of RecordTable::read. Errors of `make`: those of the source;

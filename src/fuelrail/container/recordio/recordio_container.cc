@@ -21,13 +21,13 @@ namespace fuelrail::recordio {
 namespace {
 
 // A RecordIO file consists only of its records, so the table must cover the whole file.
-void accept_sidecar(const Sidecar& sidecar) {
+void accept_sidecar(const Source& source, Bytes head, const Sidecar& sidecar) {
   if (!sidecar.has_table() || sidecar.records() == 0) {
     throw CorruptError("the sidecar has no record table", {.path = sidecar.uri()});
   }
   const RecordEntry last = sidecar.record(sidecar.records() - 1);
   if (sidecar.record(0).offset == 0 && last.offset + last.length == sidecar.identity().size_bytes) {
-    return;
+    return check_fields_known(sidecar, source, head, kHeadBytes, last.offset + kHeadBytes);
   }
   throw CorruptError(
       "the sidecar's record table does not cover the whole file",
@@ -77,21 +77,23 @@ bool has_record_in_place(const Sidecar& sidecar, const Source& source) {
   return false;
 }
 
-SidecarRules rules_for(const std::shared_ptr<const Source>& source) {
-  return {.accept = accept_sidecar,
-          .agrees =
-              [source](const Sidecar& sidecar, const ChangedEnds& changed) {
-                try {
-                  return !changed.both() || has_record_in_place(sidecar, *source);
-                } catch (const CorruptError&) {  // in the table itself
-                  return false;
-                }
-              },
-          .first_missing =
-              [source](const Sidecar& sidecar) {
-                const uint64_t record = records_within(sidecar, source->size_bytes(), 0);
-                return MissingRecord{record, sidecar.record(record).offset};
-              }};
+// `head`: the file's first bytes, if they are known. Lifetime: the rules refer to them.
+SidecarRules rules_for(const std::shared_ptr<const Source>& source, Bytes head = {}) {
+  return {
+      .accept = [source, head](const Sidecar& sidecar) { accept_sidecar(*source, head, sidecar); },
+      .agrees =
+          [source](const Sidecar& sidecar, const ChangedEnds& changed) {
+            try {
+              return !changed.both() || has_record_in_place(sidecar, *source);
+            } catch (const CorruptError&) {  // in the table itself
+              return false;
+            }
+          },
+      .first_missing =
+          [source](const Sidecar& sidecar) {
+            const uint64_t record = records_within(sidecar, source->size_bytes(), 0);
+            return MissingRecord{record, sidecar.record(record).offset};
+          }};
 }
 
 class OpenedRecordIo final : public RecordFile {
@@ -258,7 +260,7 @@ class Writer final : public RecordFileWriter {
 std::shared_ptr<const RecordFile> open_recordio(const std::string& uri,
                                                 const OpenOptions& options) {
   const auto open = [&](const auto& source, SidecarStore& store) {
-    std::optional<StoredSidecar> sidecar = store.find(rules_for(source));
+    std::optional<StoredSidecar> sidecar = store.find(rules_for(source, store.head()));
     if (!sidecar) {
       SidecarWriter scanned = scan_heads(*source, progress_of(options));
       if (options.ignore_sidecar) scanned.set_classes(options.classes);
@@ -284,9 +286,9 @@ std::unique_ptr<RecordStream> open_stream(const std::string& uri, uint64_t max_p
 Salvage open_damaged(const std::string& uri, const ReportDamage& report, const OpenOptions& options,
                      const ScanProgress& progress) {
   const auto open = [&](const auto& source, SidecarStore& store) -> Salvage {
-    SidecarRules rules = rules_for(source);
-    rules.accept = [](const Sidecar& sidecar) {
-      accept_sidecar(sidecar);
+    SidecarRules rules = rules_for(source, store.head());
+    rules.accept = [accept = rules.accept](const Sidecar& sidecar) {
+      accept(sidecar);
       sidecar.verify();
     };
     const std::optional<StoredSidecar> own = store.find(rules, CutFile::kUsed);

@@ -8,6 +8,7 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/container/class_names.h"
 #include "fuelrail/container/sample_record.h"
 #include "fuelrail/storage/read_batch.h"
 
@@ -289,6 +290,22 @@ void Sidecar::read_meta() {
                   .checksum = load_le<uint32_t>(bytes.data() + 16)};
 }
 
+namespace {
+
+// Labels of sample records are given by class name too, so each name must stand for one class.
+void check_classes_of(const std::string& field, const std::vector<std::string>& classes,
+                      const std::string& uri) {
+  try {
+    check_class_names(classes);
+  } catch (const InvalidArgumentError& error) {
+    throw_corrupt(fmt::format("the sidecar's class names of the field '{}' are invalid: {}", field,
+                              error.failure()),
+                  uri, error.detail());
+  }
+}
+
+}  // namespace
+
 bool Sidecar::same_contents(const Sidecar& other) const { return header_ == other.header_; }
 
 void Sidecar::read_labels() {
@@ -331,6 +348,7 @@ void Sidecar::read_field_classes() {
     error.add({.path = uri_, .remedy = kNewSidecar});
     throw;
   }
+  for (const auto& [field, classes] : field_classes_) check_classes_of(field, classes, uri_);
 }
 
 void Sidecar::read_classes() {
@@ -354,6 +372,7 @@ void Sidecar::read_classes() {
   }
   if (at != bytes.size())
     throw_corrupt("the sidecar's class names are shorter than their section", uri_);
+  if (payloads_.samples) check_classes_of("label", classes_, uri_);
 }
 
 const SidecarSection* Sidecar::entries_section(uint32_t type, uint64_t entry_bytes) const {

@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 #include <streambuf>
 #include <string>
@@ -18,6 +19,7 @@
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/probe.h"
+#include "fuelrail/pack/annotations/json_words.h"
 #include "fuelrail/pack/annotations/polygon.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -111,6 +113,9 @@ class ElementReader {
       member_is_used_ = is_used(value.get_ref<const std::string&>());
     }
     if (depth >= 3 && !member_is_used_) return false;
+    if (event == Event::object_start) objects_.emplace_back();
+    if (event == Event::object_end) objects_.pop_back();
+    if (event == Event::key) add_member(value.get_ref<const std::string&>());
     if ((event == Event::value || begins) && ++values_ > kMostValues) {
       refuse("has too many values", fmt::format("at most {}", kMostValues));
     }
@@ -138,6 +143,12 @@ class ElementReader {
     return true;
   }
 
+  void add_member(const std::string& name) {
+    if (objects_.back().insert(name).second) return;
+    throw CorruptError(fmt::format("`{}[{}]` has the member `{}` twice", section_, count_, name),
+                       {.remedy = "Remove one of the two"});
+  }
+
   [[noreturn]] void refuse(const char* failure, const std::string& expected) const {
     const std::string place = wanted_ ? fmt::format("`{}[{}]`", section_, count_) : "the file";
     throw CorruptError(fmt::format("{} {}", place, failure), {.expected = expected});
@@ -150,17 +161,25 @@ class ElementReader {
   bool wanted_ = false;
   bool member_is_used_ = false;  // of the element
   bool is_object_ = false;
-  uint64_t count_ = 0;   // elements of the section so far
-  uint64_t values_ = 0;  // in the element so far, and arrays and objects
+  uint64_t count_ = 0;                          // elements of the section so far
+  uint64_t values_ = 0;                         // in the element so far, and arrays and objects
+  std::vector<std::set<std::string>> objects_;  // the used members of those that are open
   std::vector<std::string> found_;
 };
+
+std::string python_word_at(const Source& source, uint64_t offset) {
+  std::array<char, 8> text{};
+  const uint64_t bytes = std::min<uint64_t>(text.size(), source.size_bytes() - offset);
+  source.read(offset, std::as_writable_bytes(std::span(text).first(bytes)));
+  return std::string(python_word({text.data(), bytes}));
+}
 
 // Passes the elements of the arrays with these names to `take`, in the file's order; everything
 // else is skipped. Returns: the names that the file has. Memory: some MiB, and the members of one
 // element that are used. Errors: CorruptError for a file that is not JSON (with the offset) or not
-// an object, for an array that occurs twice or is not an array of objects, and for an element whose
-// used members have more than 4,194,304 values, arrays and objects, or 64 levels; StateError when
-// `keep_going` returns false; those of `source` and `take`.
+// an object, for an array that occurs twice or is not an array of objects, and for an element that
+// has a used member twice or whose used members have more than 4,194,304 values, arrays and
+// objects, or 64 levels; StateError when `keep_going` returns false; those of `source` and `take`.
 std::vector<std::string> read_elements(const Source& source,
                                        const std::vector<std::string>& sections,
                                        const TakeElement& take, const KeepGoing& keep_going) {
@@ -178,10 +197,14 @@ std::vector<std::string> read_elements(const Source& source,
     const uint64_t at = error.byte > 0 ? error.byte - 1 : 0;
     // The library has one kind of error for both.
     const bool text = std::string_view(error.what()).find("UTF-8") != std::string_view::npos;
+    const std::string word = text ? "" : python_word_at(source, at);
     throw CorruptError(text ? "the file is not UTF-8" : "the file is not valid JSON",
                        {.path = source.uri(),
                         .offset = at,
-                        .remedy = text ? "Save the file as UTF-8" : "Restore the file"});
+                        .found = word,
+                        .remedy = text           ? "Save the file as UTF-8"
+                                  : word.empty() ? "Restore the file"
+                                                 : kNoPythonWords});
   } catch (const json::exception&) {  // a number that no double holds
     throw CorruptError("the file is not valid JSON", {.path = source.uri()});
   } catch (Error& error) {

@@ -66,10 +66,11 @@ class CocoFile {
   // which cover no pixels and are left out, and of annotation ids that repeat. Errors:
   // NotFoundError; IoError; StateError when `keep_going` returns false; CorruptError for a file
   // that is not JSON (with the offset), and, with the place in the JSON
-  // (`annotations[12].bbox`), for a file without `images`, a member that is missing or has the
-  // wrong type, an id of an image or category that repeats, one that no image or category has, a
-  // box that is not finite or whose width or height is negative, a polygon with an odd number of
-  // coordinates or a corner farther away than kFarthestCorner, and run lengths without a size.
+  // (`annotations[12].bbox`), for a file without `images`, a member that is missing, repeats
+  // or has the wrong type, an id of an image or category that repeats, one that no image or
+  // category has, a box that is not finite or whose width or height is negative, a polygon with an
+  // odd number of coordinates or a corner farther away than kFarthestCorner, and run lengths
+  // without a size.
   explicit CocoFile(const std::string& uri, const Warn& warn = {},
                     const KeepGoing& keep_going = {});
 

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "fuelrail/base/error.h"
@@ -74,9 +76,29 @@ Schema coco_schema(const CocoFile& file) {
 
 constexpr int64_t kNoClass = -1;
 
-std::vector<std::string> names_of(const std::vector<CocoCategory>& categories) {
+constexpr const char* kOwnNames = "Give each category a name of its own";
+
+// The names of the categories as class names. Errors: CorruptError for an empty or a repeated name.
+std::vector<std::string> names_of(const CocoFile& file) {
   std::vector<std::string> names;
-  for (const CocoCategory& category : categories) names.push_back(category.name);
+  std::unordered_map<std::string_view, int64_t> ids;
+  for (const auto& [id, name] : file.categories()) {
+    if (name.empty()) {
+      throw CorruptError(
+          "a category has an empty name",
+          {.path = file.uri(), .found = fmt::format("id {}", id), .remedy = kOwnNames});
+    }
+    if (const auto [first, is_new] = ids.emplace(name, id); !is_new) {
+      throw CorruptError(
+          fmt::format("two categories have the name '{}'", name),
+          {.path = file.uri(),
+           .found = fmt::format("the ids {} and {}", first->second, id),
+           .remedy = fmt::format("{}, or pass --classes: categories of one name are then "
+                                 "one class",
+                                 kOwnNames)});
+    }
+    names.push_back(name);
+  }
   return names;
 }
 
@@ -167,7 +189,7 @@ class CocoSource final : public SampleSource {
 
   void number_classes(std::vector<std::string> classes) {
     const bool are_own = classes.empty();
-    if (are_own) classes = names_of(file_.categories());
+    if (are_own) classes = names_of(file_);
     const ClassLabels table(classes);
     for (const CocoCategory& category : file_.categories()) {
       const std::optional<size_t> label = are_own ? labels_.size() : table.find(category.name);

@@ -42,8 +42,8 @@ struct CocoOptions {
 // `read` has these CorruptErrors, besides those of SampleSource: an image whose height or width is
 // not the file's, run lengths of another size or a wrong sum, and more objects than a mask can
 // number. A remark counts the pixels where objects overlap. Errors: those of CocoFile; CorruptError
-// for an object whose category is not one of the classes; InvalidArgumentError for classes and a
-// file without categories.
+// for an object whose category is not one of the classes and, without classes, for categories with
+// an empty or a repeated name; InvalidArgumentError for classes and a file without categories.
 std::unique_ptr<SampleSource> open_coco(const std::string& annotations, const std::string& images,
                                         const CocoOptions& options = {});
 

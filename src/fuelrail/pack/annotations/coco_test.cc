@@ -36,7 +36,9 @@ constexpr const char* kCategories = R"("categories": [
 
 // An object of image 70 with more members.
 std::string coco_object(const std::string& members = "") {
-  return R"({"image_id": 70, "category_id": 4, "bbox": [0, 0, 2, 2])" +
+  const bool boxed = members.find("\"bbox\"") != members.npos;
+  return std::string(R"({"image_id": 70, "category_id": 4)") +
+         (boxed ? "" : R"(, "bbox": [0, 0, 2, 2])") +
          (members.empty() ? "}" : ", " + members + "}");
 }
 
@@ -301,6 +303,11 @@ TEST_F(Coco, a_wrong_annotation_is_refused_with_its_place) {
       refusal_of_member(R"("bbox": [0, 0, -1, 1])"),
       HasSubstr("`annotations[1].bbox` has a negative width or height: expected x, y, width, "
                 "height, found [0,0,-1,1]. Correct or remove this element."));
+  EXPECT_THAT(refusal_of_member(R"("area": 1, "unused": 2, "unused": 3, "area": 1)"),
+              HasSubstr("`annotations[1]` has the member `area` twice. Remove one of the two"));
+  EXPECT_THAT(refusal_of_member(R"("area": NaN)"),
+              HasSubstr("the file is not valid JSON: found NaN. JSON has no such number"));
+  EXPECT_THAT(refusal_of_member(R"("area": -Infinity)"), HasSubstr("found Infinity"));
   EXPECT_THAT(refusal_of_member(R"("bbox": [0, 0, 1e300, 1])"),
               HasSubstr("`annotations[1].bbox[2]` has the wrong type: expected a finite number"));
   EXPECT_THAT(refusal_of_member(R"("bbox": [0, 3e38, 0, 3e38])"),
@@ -325,6 +332,22 @@ TEST_F(Coco, repeated_ids_of_images_and_categories_are_refused) {
   const std::string image = R"({"id": 7, "file_name": "a.png", "height": 1, "width": 1})";
   EXPECT_THAT(refusal(R"({"images": [)" + image + "," + image + "]}"),
               HasSubstr("`images` has an id twice: found 7"));
+}
+
+TEST_F(Coco, categories_of_one_name_or_of_none_are_no_classes) {
+  const auto file = [](const std::string& first, const std::string& second) {
+    return std::string("{") + kImages + R"(, "categories": [{"id": 30, "name": ")" + first +
+           R"("}, {"id": 4, "name": ")" + second + R"("}], "annotations": [)" + coco_object() +
+           R"(, {"image_id": 70, "category_id": 30, "bbox": [0, 0, 2, 2]}]})";
+  };
+  EXPECT_EQ(refusal(file("", "dog")),
+            "a category has an empty name: found id 30. Give each category a name of its own.");
+  EXPECT_EQ(refusal(file("dog", "dog")),
+            "two categories have the name 'dog': found the ids 4 and 30. Give each category a name "
+            "of its own, or pass --classes: categories of one name are then one class.");
+  const auto source = open({"cat", "dog"});
+  EXPECT_THAT(elements_of<int64_t>(value_of(*source, read(*source, 0), "labels")),
+              ElementsAre(1, 1));
 }
 
 TEST_F(Coco, what_does_not_fit_an_image_is_an_error_of_that_image) {

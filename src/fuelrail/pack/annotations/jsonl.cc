@@ -9,15 +9,18 @@
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/parse_number.h"
 #include "fuelrail/base/utf8.h"
 #include "fuelrail/container/field_rules.h"
 #include "fuelrail/container/files/files_container.h"
 #include "fuelrail/container/files/image_list.h"
+#include "fuelrail/pack/annotations/json_words.h"
 #include "fuelrail/pack/source/source_values.h"
 #include "fuelrail/storage/file_system.h"
 
@@ -64,18 +67,77 @@ void add_cells(const std::string& prefix, const Row& object, int depth, JsonCell
   }
 }
 
-// Parses a line. `out` owns the values. Errors: CorruptError, with the column, for a line that is
-// not a JSON object or has more members than a schema has fields, and for null.
-JsonCells parse_jsonl(std::string_view line, Row& out) {
-  size_t members = 0;  // the time to add one grows with their number
-  try {
-    out = Row::parse(line, [&members](int, Row::parse_event_t event, const Row&) {
-      if (event == Row::parse_event_t::key && ++members > kMaxFields) {
-        throw CorruptError("the line has too many members",
-                           {.expected = fmt::format("at most {}", kMaxFields)});
+// Receives the parser's events of a line.
+class LineEvents {
+ public:
+  // Errors: CorruptError for too many members, and for one that repeats.
+  bool on(Row::parse_event_t event, const Row& value) {
+    if (event == Row::parse_event_t::object_start) objects_.emplace_back();
+    if (event == Row::parse_event_t::object_end) objects_.pop_back();
+    if (event == Row::parse_event_t::key) add_member(value.get_ref<const std::string&>());
+    has_huge_ |= event == Row::parse_event_t::value && value.is_number_float() &&
+                 std::abs(value.get<double>()) >= kBeyondInt64;
+    return true;
+  }
+
+  bool has_huge() const { return has_huge_; }  // a float that may be written as an integer
+
+ private:
+  static constexpr double kBeyondInt64 = 0x1p63;
+
+  void add_member(const std::string& name) {
+    if (++members_ > kMaxFields) {  // the time to add one grows with their number
+      throw CorruptError("the line has too many members",
+                         {.expected = fmt::format("at most {}", kMaxFields)});
+    }
+    const bool is_new = objects_.back().names.insert(name).second;
+    objects_.back().last = name;
+    if (is_new) return;
+    std::string path;
+    for (const Object& object : objects_) path += (path.empty() ? "" : ".") + object.last;
+    throw CorruptError(fmt::format("`{}` occurs twice", path));
+  }
+
+  struct Object {  // that is open
+    std::set<std::string> names;
+    std::string last;
+  };
+  std::vector<Object> objects_;
+  size_t members_ = 0;
+  bool has_huge_ = false;
+};
+
+// The parser reads an integer beyond 64 bits as a float. Errors: CorruptError, with its column.
+// Requires: the line is JSON.
+void check_integers(std::string_view line) {
+  constexpr std::string_view kOfNumbers = "+-.0123456789eE";
+  for (size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '"') {
+      for (++at; line[at] != '"'; ++at) at += line[at] == '\\' ? 1 : 0;
+    } else if (line[at] == '-' || (line[at] >= '0' && line[at] <= '9')) {
+      const size_t end = std::min(line.find_first_not_of(kOfNumbers, at), line.size());
+      const std::string_view number = line.substr(at, end - at);
+      if (number.find_first_of(".eE") == number.npos && !parse_number<int64_t>(number) &&
+          !parse_number<uint64_t>(number)) {
+        throw CorruptError("an integer has more than 64 bits",
+                           {.found = fmt::format("{} at byte {}", number, at),
+                            .remedy = "Write it as text, or with an exponent as a float"});
       }
-      return true;
+      at = end - 1;
+    }
+  }
+}
+
+// Parses a line. `out` owns the values. Errors: CorruptError for a line that is not a JSON object
+// or has an integer of more than 64 bits (with the column), has more members than a schema has
+// fields or one that repeats, and for null.
+JsonCells parse_jsonl(std::string_view line, Row& out) {
+  LineEvents events;
+  try {
+    out = Row::parse(line, [&events](int, Row::parse_event_t event, const Row& value) {
+      return events.on(event, value);
     });
+    if (events.has_huge()) check_integers(line);
   } catch (const nlohmann::json::parse_error& error) {
     if (const size_t valid = utf8_bytes(line); valid < line.size()) {
       throw CorruptError("the line is not UTF-8",
@@ -83,8 +145,11 @@ JsonCells parse_jsonl(std::string_view line, Row& out) {
                                                static_cast<unsigned char>(line[valid]), valid),
                           .remedy = "Save the table as UTF-8"});
     }
+    const size_t at = error.byte > 0 ? error.byte - 1 : 0;
+    const std::string_view word = python_word(line.substr(std::min(at, line.size())));
     throw CorruptError("the line is not valid JSON",
-                       {.found = fmt::format("an error at byte {}", error.byte)});
+                       {.found = fmt::format("{} at byte {}", word.empty() ? "an error" : word, at),
+                        .remedy = word.empty() ? "" : kNoPythonWords});
   } catch (const nlohmann::json::exception&) {  // a number that no double holds
     throw CorruptError("the line is not valid JSON");
   }

@@ -116,7 +116,7 @@ TEST_F(Jsonl, text_that_looks_like_some_images_is_reported) {
 TEST_F(Jsonl, a_wrong_line_is_refused_with_its_number) {
   EXPECT_EQ(refusal(""), "the table has no lines");
   EXPECT_EQ(refusal("{\"a\": 1}\n\n{\"a\": 1"),
-            "line 3: the line is not valid JSON: found an error at byte 8");
+            "line 3: the line is not valid JSON: found an error at byte 7");
   EXPECT_EQ(refusal("{\"a\": \"x\"}\n{\"a\": \"caf\xe9\"}"),
             "line 2: the line is not UTF-8: found 0xe9 at byte 10. Save the table as UTF-8.");
   EXPECT_THAT(refusal("[1]"), HasSubstr("line 1: the line is not a JSON object"));
@@ -135,6 +135,18 @@ TEST_F(Jsonl, a_wrong_line_is_refused_with_its_number) {
   EXPECT_THAT(refusal("{\"a\": [1, \"x\"]}"), HasSubstr("`a` has a list of several types"));
   EXPECT_THAT(refusal("{\"a\": [{}]}"), HasSubstr("`a` has the wrong type"));
   EXPECT_THAT(refusal("{\"a\": 18446744073709551615}"), HasSubstr("int64 cannot hold"));
+  EXPECT_EQ(refusal("{\"a\": 1}\n{\"a\": 18446744073709551616}"),
+            "line 2: an integer has more than 64 bits: found 18446744073709551616 at byte 6. Write "
+            "it as text, or with an exponent as a float.");
+  EXPECT_THAT(refusal("{\"\\\"99999999999999999999\": [1e30, -9223372036854775809]}"),
+              HasSubstr("found -9223372036854775809 at byte 34"));
+  EXPECT_THAT(columns("{\"a\": [1e30, -9.2e30, 92233720368547758080.5]}"),
+              ElementsAre("a: tensor float32 [3]"));
+  EXPECT_EQ(refusal("{\"a\": [1, NaN]}"),
+            "line 1: the line is not valid JSON: found NaN at byte 10. JSON has no such number: "
+            "leave out what it belongs to, or write a finite number.");
+  EXPECT_THAT(refusal("{\"a\": {\"b\": 1, \"c\": {\"b\": 1}, \"b\": 2}}"),
+              HasSubstr("line 1: `a.b` occurs twice"));
   EXPECT_THAT(refusal("{\"a\": 1e39}"), HasSubstr("float32 cannot hold"));
   EXPECT_THAT(refusal("{\"a\": 16777217}\n{\"a\": 0.5}"), HasSubstr("float32 cannot hold exactly"));
   const std::string nine(9, '[');

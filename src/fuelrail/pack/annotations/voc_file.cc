@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <limits>
 #include <pugixml.hpp>
+#include <string>
 #include <string_view>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/parse_number.h"
+#include "fuelrail/base/utf8.h"
 #include "fuelrail/decode/probe.h"
 
 namespace fuelrail::pack {
@@ -32,7 +34,25 @@ struct Element {
     if (found.node.empty()) throw CorruptError(fmt::format("`{}` does not exist", found.place));
     return found;
   }
-  std::string_view text() const { return trimmed(node.text().get()); }
+  // The text, also around comments. Errors: CorruptError for an element inside it, and for a text
+  // that is not UTF-8.
+  std::string text() const {
+    std::string whole;
+    for (const pugi::xml_node part : node.children()) {
+      if (part.type() == pugi::node_element) {
+        throw CorruptError(fmt::format("`{}` has an element inside its text", place),
+                           {.found = fmt::format("`{}`", part.name())});
+      }
+      whole += part.value();
+    }
+    if (const size_t valid = utf8_bytes(whole); valid < whole.size()) {
+      throw CorruptError(
+          fmt::format("`{}` is not UTF-8", place),
+          {.found = fmt::format("{:#04x} at byte {}", static_cast<uint8_t>(whole[valid]), valid),
+           .remedy = "Save the file as UTF-8"});
+    }
+    return std::string(trimmed(whole));
+  }
 
   [[noreturn]] void refuse(const std::string& expected) const {
     throw CorruptError(fmt::format("`{}` is invalid", place),
@@ -110,6 +130,13 @@ VocAnnotation parse_voc(Bytes xml, const std::string& uri) {
   try {
     const pugi::xml_node annotation = document.child("annotation");
     if (annotation.empty()) throw CorruptError("the file has no element `annotation`");
+    if (document.first_child() != document.last_child()) {
+      throw CorruptError("the file has more than one root element",
+                         {.expected = "one `annotation`",
+                          .found = fmt::format("`{}` and `{}`", document.first_child().name(),
+                                               document.last_child().name()),
+                          .remedy = "Write the objects of an image into one annotation"});
+    }
     return read_annotation_element({annotation, ""});
   } catch (Error& error) {
     error.add({.path = uri});

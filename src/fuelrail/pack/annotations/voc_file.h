@@ -34,9 +34,9 @@ struct VocAnnotation {
 };
 
 // `uri` names the file in errors. Errors: CorruptError for a text that is not XML (with the offset)
-// or has no element `annotation`, and, with the object, for a missing name or box, a number that is
-// not one, a box that is not finite or whose minimum is above its maximum, and a flag other than 0
-// and 1.
+// or has not one element `annotation` as its root, and, with the object, for a missing name or box,
+// a text that is not UTF-8 or has an element inside, a number that is not one, a box that is not
+// finite or whose minimum is above its maximum, and a flag other than 0 and 1.
 VocAnnotation parse_voc(Bytes xml, const std::string& uri);
 
 }  // namespace fuelrail::pack

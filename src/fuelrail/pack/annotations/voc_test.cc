@@ -158,6 +158,14 @@ TEST(VocFile, a_wrong_annotation_is_refused_with_its_place) {
               HasSubstr("the file is not valid XML"));
   EXPECT_THAT(refusal_of<CorruptError>([] { parse_voc(as_bytes("<a/>"), "a.xml"); }),
               HasSubstr("a.xml: the file has no element `annotation`"));
+  EXPECT_THAT(refusal("</annotation><annotation>" + voc_object("dog", "1143")),
+              HasSubstr("a.xml: the file has more than one root element"));
+  EXPECT_THAT(refusal(voc_object("caf\xe9", "1143")),
+              HasSubstr("a.xml: `object[0].name` is not UTF-8: found 0xe9 at byte 3. Save the file "
+                        "as UTF-8"));
+  EXPECT_THAT(refusal(voc_object("&#xD800;", "1143")), HasSubstr("`object[0].name` is not UTF-8"));
+  EXPECT_THAT(refusal(voc_object("c<b>at</b>", "1143")),
+              HasSubstr("`object[0].name` has an element inside its text: found `b`"));
   EXPECT_THAT(refusal(voc_object("dog", "1246") + "<object><name>dog</name></object>"),
               HasSubstr("`object[1].bndbox` does not exist"));
   EXPECT_THAT(refusal(voc_object("dog", "5143")),
@@ -170,6 +178,15 @@ TEST(VocFile, a_wrong_annotation_is_refused_with_its_place) {
               HasSubstr("`object[0].truncated` is invalid: expected 0 or 1, found '2'"));
   EXPECT_THAT(refusal("<size><height>0</height><width>1</width></size>"),
               HasSubstr("`size.height` is invalid: expected a whole number from 1 to 65535"));
+}
+
+TEST(VocFile, comments_and_declared_encodings_do_not_change_a_name) {
+  const auto name_in = [](const std::string& begin, const std::string& name) {
+    const std::string text = begin + "<annotation>" + voc_object(name, "1143") + "</annotation>";
+    return parse_voc(as_bytes(text), "a.xml").objects.at(0).name;
+  };
+  EXPECT_EQ(name_in("<!-- a --><?xml version=\"1.0\"?>", "c<!-- x -->at"), "cat");
+  EXPECT_EQ(name_in("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>", "caf\xe9"), "caf\xc3\xa9");
 }
 
 }  // namespace
