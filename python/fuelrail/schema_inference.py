@@ -87,10 +87,11 @@ def infer(samples: Sequence[object]) -> Schema:
 
 def _look(name: str, value: object) -> Tree:
     where = f"'{name}'" if name else "the sample"
-    if len(name) > MAX_NAME_BYTES:  # also a list or a dict that contains itself
+    levels = MAX_NAME_BYTES // 2
+    if name.count(".") > levels:  # a list or a dict may contain itself
         raise InvalidArgumentError(
             "the sample is nested too deeply",
-            expected=f"names of at most {MAX_NAME_BYTES} bytes",
+            expected=f"at most {levels} levels",
             found=shown(name),
         )
     if isinstance(value, Mapping):

@@ -9,7 +9,7 @@
 namespace fuelrail::recordio {
 namespace {
 
-constexpr size_t kCopyBytes = size_t{1} << 20;
+constexpr size_t kCopyBytes = size_t{64} << 10;  // larger payloads are written where they are
 
 }  // namespace
 
