@@ -269,9 +269,9 @@ class Dataset:
 
     @property
     def classes(self) -> list[str]:
-        """The class names in the order of their labels: those of the field `label` or, if it has
-        none, those that all label fields share. Empty if there are none, or if fields have
-        different names; `schema[field].classes` has those of each field.
+        """The class names by label: those of the field `label` or, if it has none, the names that
+        all label fields share. Empty if there are no names, or if they differ; `schema.classes` has
+        those of each field.
         """
         if names := self._container.classes:
             return names

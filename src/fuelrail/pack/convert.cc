@@ -44,12 +44,10 @@ PackResult::File encode_images(const std::string& source, const std::string& out
                           .warn = options.job.warn,
                           .keep_going = options.job.keep_going});
   if (!file->schema().has("image")) {
-    throw UnsupportedError(
-        "the records of the source are not images",
-        {.path = source,
-         .expected = "records with an image, to be encoded",
-         .found =
-             file->schema().has("data") ? "records of bytes" : "samples without a field `image`"});
+    throw UnsupportedError("the records of the source are not images",
+                           {.path = source,
+                            .expected = "records with an image, to be encoded",
+                            .found = "records without a field `image`"});
   }
   if (file->size() == 0) throw CorruptError("the file has no records", {.path = source});
   if (const auto* record_file = dynamic_cast<const RecordFile*>(file.get())) {

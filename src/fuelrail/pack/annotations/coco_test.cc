@@ -246,7 +246,7 @@ uint64_t memory_to_read(const std::string& path) {
 
 TEST_F(Coco, a_large_file_takes_less_than_three_times_its_length) {
 #ifdef FUELRAIL_SANITIZED
-  GTEST_SKIP() << "its own memory is counted";
+  GTEST_SKIP() << "sanitizers take memory of their own";
 #endif
   constexpr uint64_t kBytes = uint64_t{6} << 20;
   ASSERT_NO_FATAL_FAILURE(write_large_file(annotations(), kBytes));
@@ -259,7 +259,7 @@ TEST_F(Coco, a_large_file_takes_less_than_three_times_its_length) {
 
 TEST_F(Coco, an_element_of_too_many_lists_is_refused) {
 #ifdef FUELRAIL_SANITIZED
-  GTEST_SKIP() << "each list takes hundreds of bytes";
+  GTEST_SKIP() << "under sanitizers, its lists take too much memory";
 #endif
   write_annotations(coco_object(R"("segmentation": )" + empty_lists(4'194'304)));
   EXPECT_THAT(refusal_of<CorruptError>([&] { open(); }),
