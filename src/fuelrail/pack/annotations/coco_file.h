@@ -12,45 +12,17 @@
 // width], "counts": a list or a string}). `iscrowd` is 0 by default, `area` that of the box.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/listener.h"
-#include "fuelrail/pack/annotations/rle.h"
+#include "fuelrail/pack/annotations/coco_annotation.h"
 
 namespace fuelrail::pack {
-
-// The outline of an object: corners as x and y in turn. Several are joined.
-using Polygons = std::vector<std::vector<double>>;
-
-struct EncodedRuns {
-  Size image;
-  std::variant<RunLengths, std::string> lengths;  // a string: compressed (rle.h)
-};
-
-struct CocoObject {
-  std::array<float, 4> box{};  // x1, y1, x2, y2: corners in pixels
-  int64_t category_id = 0;
-  bool is_crowd = false;
-  float area = 0;
-  std::vector<float> key_points;  // x, y and visibility of each
-  std::variant<std::monostate, Polygons, EncodedRuns> segmentation;
-};
-
-struct CocoAnnotation {
-  uint64_t number = 0;  // in the file's `annotations`
-  std::optional<CocoObject> object;
-  std::optional<std::string> caption;
-};
 
 struct CocoCategory {
   int64_t id = 0;
@@ -126,8 +98,5 @@ class CocoFile {
   bool has_masks_ = false;
   size_t key_points_ = 0;
 };
-
-// "annotations[12]": for messages.
-std::string place_of_annotation(uint64_t number);
 
 }  // namespace fuelrail::pack

@@ -310,6 +310,8 @@ TEST_F(Coco, a_wrong_annotation_is_refused_with_its_place) {
   EXPECT_THAT(refusal_of_member(R"("area": -Infinity)"), HasSubstr("found Infinity"));
   EXPECT_THAT(refusal_of_member(R"("bbox": [0, 0, 1e300, 1])"),
               HasSubstr("`annotations[1].bbox[2]` has the wrong type: expected a finite number"));
+  EXPECT_THAT(refusal_of_member(R"("area": 1e999)"),
+              HasSubstr("`annotations[1]` has a number that float64 cannot hold"));
   EXPECT_THAT(refusal_of_member(R"("bbox": [0, 3e38, 0, 3e38])"),
               HasSubstr("`annotations[1].bbox` has a corner that float32 cannot hold"));
   EXPECT_THAT(refusal_of_member(R"("bbox": [0, 0, 1])"), HasSubstr("expected 4 numbers"));
