@@ -63,15 +63,27 @@ size_t edit_distance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
+// Twice the edit distance, but at most 3 for a name that begins with the other one, such as
+// `padded` and `pad`, or that is the last part of the other one's path: `boxes` and
+// `objects.boxes`.
+size_t distance_between(const std::string& given, const std::string& name) {
+  constexpr size_t kShortestPart = 3;
+  const bool begins = std::min(given.size(), name.size()) >= kShortestPart &&
+                      (given.starts_with(name) || name.starts_with(given));
+  const bool ends = !given.empty() && name.ends_with("." + given);
+  const size_t distance = 2 * edit_distance(given, name);
+  return begins || ends ? std::min<size_t>(distance, 3) : distance;
+}
+
 }  // namespace
 
 std::string suggest(const std::string& given, const std::vector<std::string>& known) {
   std::string nearest;
   std::string all;
-  size_t best = std::max<size_t>(2, given.size() / 2) + 1;
+  size_t best = 2 * std::max<size_t>(2, given.size() / 2) + 1;
   for (const std::string& name : known) {
-    const size_t distance = edit_distance(given, name);
-    if (distance < best) {
+    const size_t distance = distance_between(given, name);
+    if (distance < std::min(best, 2 * std::max(given.size(), name.size()))) {
       best = distance;
       nearest = name;
     }

@@ -61,10 +61,13 @@ TEST(Suggest, names_the_nearest) {
   EXPECT_EQ(suggest("bilinaer", {"nearest", "bilinear", "bicubic"}), "Did you mean 'bilinear'?");
   EXPECT_EQ(suggest("shrot", {"short", "drop", "pad", "wrap"}), "Did you mean 'short'?");
   EXPECT_EQ(suggest("", {"pad"}), "Known: pad");
+  EXPECT_EQ(suggest("padded", {"packed", "pad"}), "Did you mean 'pad'?");
+  EXPECT_EQ(suggest("boxes", {"masks", "objects.boxes"}), "Did you mean 'objects.boxes'?");
 }
 
 TEST(Suggest, lists_all_when_none_is_near) {
   EXPECT_EQ(suggest("xyzzyx", {"short", "drop"}), "Known: short, drop");
+  EXPECT_EQ(suggest("im", {"a", "b"}), "Known: a, b");
   EXPECT_EQ(suggest("xyzzyx", {}), "Known: ");
 }
 

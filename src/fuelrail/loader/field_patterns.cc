@@ -144,9 +144,13 @@ void check_patterns(const std::string& option, std::span<const std::string> patt
                     [&](const FieldSpec& field) { return matched(field) && fits(field); })) {
       continue;
     }
-    throw InvalidArgumentError(fmt::format("a pattern of `{}` matches no {}", option, kind),
-                               {.found = fmt::format("'{}', which matches '{}' ({})", pattern,
-                                                     first->name, describe(*first))});
+    throw InvalidArgumentError(
+        fmt::format("a pattern of `{}` matches no {}", option, kind),
+        {.found =
+             fmt::format("'{}', which matches '{}' ({})", pattern, first->name, describe(*first)),
+         .remedy = first->of ? fmt::format("'{}' moves with its image '{}'", first->name,
+                                           schema.fields[*first->of].name)
+                             : ""});
   }
   for (const std::string& name : names) {
     const auto matched = [&](const std::string& pattern) { return matches(pattern, name); };
