@@ -19,6 +19,7 @@ __all__ = ["LOOKED_AT", "infer"]
 LOOKED_AT = 64
 """The number of samples from which `pack` infers a schema."""
 
+_LARGE = 2**24  # up to it, float32 holds all whole numbers
 _HEAD_BYTES = 64  # enough for every signature
 # Of images, also in formats that cannot be decoded.
 _EXTENSIONS = (*_core.image_extensions(), ".avif", ".gif", ".heic", ".jxl")
@@ -50,8 +51,9 @@ def infer(samples: Sequence[object]) -> Schema:
     - `bytes` and paths whose content begins as an image are `Image`, other bytes `Bytes`; other
       strings are `Text`. If the samples have no image, strings with the extension of one stay open.
     - Arrays are `Tensor` of their dtype, and extents that differ become -1. Numbers and lists of
-      numbers are `Tensor` of bool, int64 (int) or float32 (float, or int in some samples). Arrays
-      that may be images, masks or clips stay open.
+      numbers are `Tensor` of bool, int64 (int) or float32 (float, or int in some samples); float64
+      if a float is over 2**24, such as a time in seconds. Arrays that may be images, masks or clips
+      stay open.
     - Lists of strings, of bytes or of images are list fields; lists of dicts, or of arrays of
       several dimensions, are groups.
 
@@ -80,7 +82,8 @@ def infer(samples: Sequence[object]) -> Schema:
         raise InvalidArgumentError(
             "the samples do not show the type of every field",
             found="; ".join(f"'{name}' is {question}" for name, question in notes.items()),
-            remedy=f"Pass schema=fr.Schema({in_one_line(made)}), with the right field for {names}",
+            remedy=f"Pass schema=fr.Schema({in_one_line(made)}), with the right field for {names}, "
+            "and with F.Boxes, F.Points and F.CameraMatrix for what transforms are to move",
         )
     return Schema(made)
 
@@ -143,9 +146,13 @@ def _found(where: str, value: object) -> _Found:
         return _Found(_tensor(where, array[1], array[0].shape))
     numbers = numbers_of(value, where)
     if numbers is not None:
-        dtypes = {"int": "int64", "float": "float32"}
-        dtype = dtypes.get(numbers[1], numbers[1])
-        return _Found(_tensor(where, dtype, numbers[0].shape), are_numbers=numbers[1] in dtypes)
+        values, kind = numbers
+        is_large = kind == "float" and bool(
+            ((abs(values) > _LARGE) & (abs(values) < float("inf"))).any()
+        )
+        dtypes = {"int": "int64", "float": "float64" if is_large else "float32"}
+        dtype = dtypes.get(kind, kind)
+        return _Found(_tensor(where, dtype, values.shape), are_numbers=kind in dtypes)
     raise ArgumentTypeError(
         f"{where} has the wrong type",
         expected="a number, an array, text, bytes or a path",
@@ -255,7 +262,7 @@ def _with_empty(field: FieldSpec | None) -> FieldSpec | None:
 
 
 def _merge_tensors(one: Tensor, other: Tensor, are_numbers: bool) -> Tensor | None:
-    """are_numbers: both are Python's numbers, so that an int may become a float32."""
+    """are_numbers: both are Python's numbers, so that an int may become a float."""
     dtypes = {one.dtype, other.dtype}
     if len(one.shape) != len(other.shape) or (len(dtypes) > 1 and not are_numbers):
         return None
@@ -263,7 +270,8 @@ def _merge_tensors(one: Tensor, other: Tensor, are_numbers: bool) -> Tensor | No
         extent if extent == same else -1
         for extent, same in zip(one.shape, other.shape, strict=True)
     ]
-    return Tensor("float32" if len(dtypes) > 1 else one.dtype, shape)
+    widest = "float64" if "float64" in dtypes else "float32"
+    return Tensor(widest if len(dtypes) > 1 else one.dtype, shape)
 
 
 def _has_image(tree: Tree | None) -> bool:

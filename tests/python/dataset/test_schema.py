@@ -217,6 +217,10 @@ def test_an_image_that_is_not_one_image_is_refused(tree: Any, message: str) -> N
         (lambda: F.Mask(list=True), r"unknown option 'list'. One mask has the numbers of all"),
         (lambda: F.Points(shape=(4,)), "the shape of points is invalid"),
         (lambda: F.CameraMatrix(shape=(2, 3)), "the shape of a camera matrix is invalid"),
+        (
+            lambda: F.CameraMatrix((3, 3)),
+            r"`of` has the wrong type: .* A shape is given by its name",
+        ),
         (lambda: F.Label(["a", "a"]), "two classes have the same name"),
         (lambda: F.Label(["a", ""]), "the name of a class is empty"),
         (lambda: F.Label(rows="o", shape=(2,)), "a field with `rows` has the wrong shape"),

@@ -31,7 +31,9 @@ using Row = nlohmann::ordered_json;
 
 constexpr int kMostGroups = 32;
 constexpr size_t kMostExtents = 8;
-constexpr double kLargestExact = 1 << 24;  // float32 holds all whole numbers up to it
+// The types hold all whole numbers up to these.
+constexpr double kLargestOfFloat32 = 1 << 24;
+constexpr double kLargestOfFloat64 = 0x1p53;
 
 constexpr uint64_t kReadBytes = uint64_t{1} << 20;
 constexpr uint64_t kLongestLine = uint64_t{64} << 20;
@@ -176,8 +178,9 @@ class JsonColumn {
 
   // The column's field. Strings that all have the extension of an image are images, other strings
   // are text, and a list of strings is a list of these. Numbers are a tensor: bool, int64 if all
-  // are integers, else float32; extents that differ are -1. Errors: CorruptError if all values are
-  // empty lists, and for a float32 column with an integer that float32 does not hold.
+  // are integers, else float32, or float64 if one is larger than 2**24 (a time in seconds); extents
+  // that differ are -1. Errors: CorruptError if all values are empty lists, and for a column with
+  // fractions and an integer that float64 does not hold.
   FieldSpec field() const;
 
   // A warning if some strings, but not all, have the extension of an image; else empty.
@@ -202,6 +205,7 @@ class JsonColumn {
   std::vector<int64_t> extents_;
   uint64_t images_ = 0;  // strings that look like images
   uint64_t texts_ = 0;   // other strings
+  double largest_ = 0;
   double largest_integer_ = 0;
 };
 
@@ -225,10 +229,7 @@ JsonColumn::Kind JsonColumn::kind_of(const Row& value) const {
   if (value.is_string()) return Kind::kText;
   if (value.is_boolean()) return Kind::kBool;
   if (!value.is_number()) refuse("has the wrong type", "a number, text, or a list", shown(value));
-  if (value.is_number_float()) {
-    if (std::abs(value.get<double>()) <= std::numeric_limits<float>::max()) return Kind::kFloat;
-    refuse("has a number that float32 cannot hold", "", shown(value));
-  }
+  if (value.is_number_float()) return Kind::kFloat;
   if (value.is_number_unsigned() &&
       value.get<uint64_t>() > uint64_t{std::numeric_limits<int64_t>::max()}) {
     refuse("has an integer that int64 cannot hold", "", shown(value));
@@ -239,9 +240,10 @@ JsonColumn::Kind JsonColumn::kind_of(const Row& value) const {
 void JsonColumn::add_element(const Row& value) {
   const Kind kind = kind_of(value);
   add_kind(kind);
-  if (kind == Kind::kInteger) {
-    largest_integer_ = std::max(largest_integer_, std::abs(value.get<double>()));
-  }
+  if (!value.is_number()) return;
+  const double size = std::abs(value.get<double>());
+  largest_ = std::max(largest_, size);
+  if (kind == Kind::kInteger) largest_integer_ = std::max(largest_integer_, size);
 }
 
 void JsonColumn::add_kind(Kind kind) {
@@ -313,14 +315,15 @@ FieldSpec JsonColumn::field() const {
     field.flags = extents_.empty() ? 0 : kListField;
     return field;
   }
-  if (kind_ == Kind::kFloat && largest_integer_ > kLargestExact) {
-    refuse("has an integer that float32 cannot hold exactly, and fractions",
-           fmt::format("at most {}", kLargestExact), fmt::to_string(largest_integer_));
+  if (kind_ == Kind::kFloat && largest_integer_ > kLargestOfFloat64) {
+    refuse("has an integer that float64 cannot hold exactly, and fractions",
+           fmt::format("at most {}", kLargestOfFloat64), fmt::to_string(largest_integer_));
   }
   field.kind = FieldKind::kTensor;
-  field.dtype = kind_ == Kind::kBool    ? DType::kBool
-                : kind_ == Kind::kFloat ? DType::kFloat32
-                                        : DType::kInt64;
+  field.dtype = kind_ == Kind::kBool           ? DType::kBool
+                : kind_ != Kind::kFloat        ? DType::kInt64
+                : largest_ > kLargestOfFloat32 ? DType::kFloat64
+                                               : DType::kFloat32;
   field.shape = extents_;
   return field;
 }
@@ -404,6 +407,8 @@ void set_numbers(const Row& row, const FieldSpec& field, SourceValue& value) {
     append_numbers<bool>(row, value.bytes);
   } else if (field.dtype == DType::kInt64) {
     append_numbers<int64_t>(row, value.bytes);
+  } else if (field.dtype == DType::kFloat64) {
+    append_numbers<double>(row, value.bytes);
   } else {
     append_numbers<float>(row, value.bytes);
   }
@@ -471,19 +476,18 @@ class JsonTable final : public SampleSource {
     warn_of_roles(warn);
   }
 
-  // A table has no way to say that numbers are boxes, or that an image is a mask.
+  // A table has no way to say that an image is a mask.
   void warn_of_roles(const Warn& warn) const {
     std::vector<std::string> images, others;
     for (const FieldSpec& field : schema_.fields) {
       const bool is_image = field.kind == FieldKind::kImage;
       if (is_image) images.push_back(field.name);
-      const bool boxes = field.shape.size() == 2 && field.shape[1] == 4;
-      if (boxes || (is_image && images.size() > 1)) others.push_back("`" + field.name + "`");
+      if (is_image && images.size() > 1) others.push_back("`" + field.name + "`");
     }
     if (!warn || images.empty() || others.empty()) return;
     warn(
         fmt::format("{}: transforms of `{}` do not move {}, because the fields of a table have no "
-                    "roles. If they are boxes or masks, pack the table in Python with a schema "
+                    "roles. If they are masks, pack the table in Python with a schema "
                     "(docs/annotations.md)",
                     table_->uri(), images.front(), fmt::join(others, ", ")));
   }

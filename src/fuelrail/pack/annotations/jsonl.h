@@ -20,19 +20,19 @@ namespace fuelrail::pack {
 //                                                     the table's folder
 //   other strings                                     text
 //   numbers                                           tensor: bool, int64 if all are integers, else
-//                                                     float32
+//                                                     float32, or float64 if one is over 2**24
 //   lists of strings                                  list of image, list of text
 //   lists of numbers, also nested                     tensor; extents that differ are -1
 //
 // Warns of a column of text in which some values, but not all, have the extension of an image; and,
-// beside a column of images, of others and of rows of four numbers, which may be masks and boxes.
+// beside a column of images, of others, which may be masks.
 // Errors: NotFoundError; IoError; those of check_fields; StateError when `keep_going` returns
 // false; CorruptError, with the line, for an empty table, a line that is not a JSON object or is
 // longer than 64 MiB, null, a member that repeats or that another line has or lacks, values of
 // several types or numbers of dimensions in a column, nested lists of unequal lengths, a column of
-// empty lists, and numbers that int64 or float32 do not hold (for an integer of more than 64 bits
-// with the column). `read` has those of set_image, and CorruptError for a line that has changed
-// since.
+// empty lists, and integers that int64 or, in a column with fractions, float64 do not hold (for an
+// integer of more than 64 bits with the column). `read` has those of set_image, and CorruptError
+// for a line that has changed since.
 std::unique_ptr<SampleSource> open_jsonl(const std::string& table, const std::string& root = {},
                                          const Warn& warn = {}, const KeepGoing& keep_going = {});
 
