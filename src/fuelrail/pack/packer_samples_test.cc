@@ -107,9 +107,10 @@ TEST_F(PackedSamples, a_source_without_samples_is_refused) {
 
 TEST_F(PackedSamples, a_stream_is_read_to_its_end_after_too_many_failures) {
   stream_.bad = true;
-  EXPECT_THAT(refusal_of<CorruptError>([&] { pack_samples(stream_, out("a.rec"), {}); }),
-              HasSubstr("sample 7: the sample cannot be read (the image is missing), so "
-                        "`max_errors` is exceeded: expected at most 0 skipped, found 1"));
+  EXPECT_THAT(
+      refusal_of<CorruptError>([&] { pack_samples(stream_, out("a.rec"), {}); }),
+      HasSubstr("sample 7: the image is missing. At most 0 samples may be skipped (max_errors, "
+                "--max-errors), found 1; "));
   EXPECT_GE(stream_.read_count(), kCount);
   const PackResult result = pack_samples(stream_, out("a.rec"), {.max_errors = {.count = 1}});
   EXPECT_EQ(result.files.front().records, kCount - 1);
@@ -177,6 +178,29 @@ TEST(SchemaDoubts, boxes_and_labels_with_equal_rows_in_no_group_are_in_doubt) {
   EXPECT_THAT(doubts_about("labels", 1, false), ::testing::IsEmpty());
   EXPECT_THAT(doubts_about("b.labels", std::nullopt, true), ::testing::SizeIs(1));
   EXPECT_THAT(doubts_about("b.labels", std::nullopt, false), ::testing::IsEmpty());
+}
+
+TEST(SchemaDoubts, matrices_that_are_poses_and_tensors_that_may_be_boxes_are_in_doubt) {
+  const FieldSpec image{.name = "image", .kind = FieldKind::kImage, .role = Role::kImage};
+  const FieldSpec matrix{.name = "pose",
+                         .kind = FieldKind::kTensor,
+                         .dtype = DType::kFloat32,
+                         .shape = {4, 4},
+                         .role = Role::kCamera,
+                         .of = 0};
+  const FieldSpec rows{
+      .name = "boxes", .kind = FieldKind::kTensor, .dtype = DType::kFloat32, .shape = {-1, 4}};
+  const auto path = [](uint64_t) { return ""; };
+  const Schema cameras{.fields = {image, matrix, rows}};
+  SchemaDoubts poses(cameras), projections(cameras);
+  poses.add_camera(1, true);
+  projections.add_camera(1, true);
+  projections.add_camera(1, false);
+  EXPECT_THAT(poses.remarks(path), ElementsAre(HasSubstr("'pose' only rotate and shift")));
+  EXPECT_THAT(projections.remarks(path), ::testing::IsEmpty());
+  const Schema tensors{.fields = {image, rows}};
+  EXPECT_THAT(SchemaDoubts(tensors).remarks(path),
+              ElementsAre(HasSubstr("transforms of 'image' do not move 'boxes'. If they are")));
 }
 
 TEST_F(PackedSamples, a_job_stops_when_the_first_64_samples_are_all_refused) {

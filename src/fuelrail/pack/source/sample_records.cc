@@ -68,6 +68,28 @@ std::string size_text(Size size) {
   return fmt::format("{} x {} (height x width)", size.height, size.width);
 }
 
+// Whether the left 3 x 3 elements are a rotation. `columns`: of the matrix, row by row.
+bool is_rigid(std::span<const double> matrix, size_t columns) {
+  constexpr double kTolerance = 1e-3;
+  for (size_t i = 0; i < 3; ++i) {
+    for (size_t j = 0; j <= i; ++j) {
+      double dot = 0;
+      for (size_t k = 0; k < 3; ++k) dot += matrix[i * columns + k] * matrix[j * columns + k];
+      if (!(std::abs(dot - (i == j ? 1 : 0)) <= kTolerance)) return false;
+    }
+  }
+  return true;
+}
+
+// The numbers of a tensor of float32 or float64 as Number.
+template <typename Number>
+std::vector<Number> numbers_of(Bytes bytes) {
+  std::vector<Number> numbers(bytes.size() / sizeof(Number));
+  std::ranges::copy(bytes.first(numbers.size() * sizeof(Number)),
+                    std::as_writable_bytes(std::span(numbers)).begin());
+  return numbers;
+}
+
 bool is_far_outside_of(const Corners& box, Size image) {
   const auto height = static_cast<double>(image.height);
   const auto width = static_cast<double>(image.width);
@@ -162,6 +184,7 @@ void SampleRecords::check_headers(uint64_t i, SourceSample& sample) const {
           wide ? &SampleRecords::check_boxes<double> : &SampleRecords::check_boxes<float>;
       (this->*check)(i, k, sample.fields[k].bytes, image.oriented());
     }
+    if (fields[k].role == Role::kCamera) note_camera(k, sample.fields[k].bytes);
     if (!images[k] || same_aspect(images[k]->oriented(), image.oriented())) continue;
     throw CorruptError(
         fmt::format("the size of field '{}' does not match its image '{}'", fields[k].name,
@@ -175,12 +198,22 @@ void SampleRecords::check_headers(uint64_t i, SourceSample& sample) const {
   }
 }
 
+void SampleRecords::note_camera(size_t number, Bytes bytes) const {
+  const FieldSpec& field = encoder_.schema().fields[number];
+  const auto columns = static_cast<size_t>(field.shape.back());
+  if (field.dtype == DType::kFloat64) {
+    doubts_.add_camera(number, is_rigid(numbers_of<double>(bytes), columns));
+  } else if (field.dtype == DType::kFloat32) {
+    const std::vector<float> numbers = numbers_of<float>(bytes);
+    doubts_.add_camera(number,
+                       is_rigid(std::vector<double>(numbers.begin(), numbers.end()), columns));
+  }
+}
+
 template <typename Number>
 void SampleRecords::check_boxes(uint64_t i, size_t number, Bytes bytes, Size image) const {
   const FieldSpec& field = encoder_.schema().fields[number];
-  std::vector<Number> numbers(bytes.size() / sizeof(Number));
-  std::ranges::copy(bytes.first(numbers.size() * sizeof(Number)),
-                    std::as_writable_bytes(std::span(numbers)).begin());
+  const std::vector<Number> numbers = numbers_of<Number>(bytes);
   std::vector<Corners> boxes;
   read_boxes(std::span<const Number>(numbers), static_cast<BoxFormat>(field.detail),
              {.relative = field.has(kRelative), .pixel_centers = field.has(kPixelCenters)}, image,

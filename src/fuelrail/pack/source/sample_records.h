@@ -51,6 +51,7 @@ class SampleRecords final : public PackSource {
 
  private:
   void check_headers(uint64_t i, SourceSample& sample) const;
+  void note_camera(size_t number, Bytes matrix) const;
   // Number: float or double.
   template <typename Number>
   void check_boxes(uint64_t i, size_t number, Bytes boxes, Size image) const;

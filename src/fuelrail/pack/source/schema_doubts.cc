@@ -66,6 +66,12 @@ void SchemaDoubts::add_boxes(size_t field, uint64_t count, bool are_fractions) {
   boxes.are_fractions = boxes.are_fractions && are_fractions;
 }
 
+void SchemaDoubts::add_camera(size_t field, bool is_rigid) {
+  const Lock lock(mutex_);
+  const auto [known, is_first] = rigid_.try_emplace(field, is_rigid);
+  if (!is_first) known->second = known->second && is_rigid;
+}
+
 void SchemaDoubts::add_far_box(uint64_t i, size_t field, const std::string& box) {
   const Lock lock(mutex_);
   std::ranges::find(boxes_, field, &Boxes::field)->far.add(i, box);
@@ -107,6 +113,25 @@ std::string SchemaDoubts::remark_on_rows(size_t boxes) const {
       schema_.fields[boxes].name, fmt::join(names, ", "));
 }
 
+std::string SchemaDoubts::remark_on_tensors() const {
+  constexpr auto kIsMoved = [](const FieldSpec& field) {
+    return field.role == Role::kBoxes || field.role == Role::kPoints || field.role == Role::kCamera;
+  };
+  if (std::ranges::any_of(schema_.fields, kIsMoved)) return "";
+  std::vector<std::string> names;
+  for (const FieldSpec& field : schema_.fields) {
+    const bool may_be_boxes = field.kind == FieldKind::kTensor && field.role == Role::kNone &&
+                              field.shape.size() == 2 && field.shape[1] == 4;
+    if (may_be_boxes) names.push_back("'" + field.name + "'");
+  }
+  const auto image = std::ranges::find(schema_.fields, Role::kImage, &FieldSpec::role);
+  if (image == schema_.fields.end() || names.empty()) return "";
+  return fmt::format(
+      "transforms of '{}' do not move {}. If they are boxes, declare them with F.Boxes in a schema "
+      "(docs/samples.md)",
+      image->name, fmt::join(names, ", "));
+}
+
 std::vector<std::string> SchemaDoubts::remarks(
     const std::function<std::string(uint64_t)>& path) const {
   const Lock lock(mutex_);
@@ -124,6 +149,17 @@ std::vector<std::string> SchemaDoubts::remarks(
         "masks of the field '{0}' have different types, the widest is {1}: a loader needs "
         "dtype={{\"{0}\": \"{1}\"}}, or \"int64\"",
         schema_.fields[field].name, name_of(*widest)));
+  }
+  for (const auto& [field, all_rigid] : rigid_) {
+    if (!all_rigid) continue;
+    remarks.push_back(fmt::format(
+        "the matrices of the field '{}' only rotate and shift, so they do not project into the "
+        "image, but a loader changes them with it. If they are poses of cameras, declare the field "
+        "as a tensor",
+        schema_.fields[field].name));
+  }
+  if (std::string remark = remark_on_tensors(); !remark.empty()) {
+    remarks.push_back(std::move(remark));
   }
   for (const Boxes& boxes : boxes_) {
     const FieldSpec& field = schema_.fields[boxes.field];

@@ -24,6 +24,9 @@ class SchemaDoubts {
   // The boxes of a field: how many, and whether all their numbers are from 0 to 1.
   void add_boxes(size_t field, uint64_t count, bool are_fractions);
 
+  // A camera matrix: whether it only rotates and shifts.
+  void add_camera(size_t field, bool is_rigid);
+
   // A box of sample i that is outside of its image by more than the image's size, as text.
   void add_far_box(uint64_t i, size_t field, const std::string& box);
 
@@ -39,8 +42,10 @@ class SchemaDoubts {
   // A text for each field that is in doubt: images with a palette; masks of several types, for
   // which a loader needs the option `dtype`; boxes in pixels that are all from 0 to 1; boxes far
   // outside of their image; boxes that have as many rows as other fields in every sample, but are
-  // not in one group of rows with them. (In different dicts, only if the number differs between
-  // samples, because it may be equal by chance.) `path`: names sample i.
+  // not in one group of rows with them (in different dicts, only if the number differs between
+  // samples, because it may be equal by chance); camera matrices that are all poses of cameras;
+  // and, beside images, tensors of four columns if no field has coordinates: they are probably
+  // boxes, which transforms do not move. `path`: names sample i.
   std::vector<std::string> remarks(const std::function<std::string(uint64_t)>& path) const;
 
  private:
@@ -66,11 +71,13 @@ class SchemaDoubts {
     bool suspect() const { return !differ && rows >= 0 && (varies || (is_one_dict && rows > 0)); }
   };
   std::string remark_on_rows(size_t boxes) const FUELRAIL_REQUIRES(mutex_);
+  std::string remark_on_tensors() const;
 
   const Schema& schema_;
   mutable Mutex mutex_;
   std::map<size_t, Tally> palettes_ FUELRAIL_GUARDED_BY(mutex_);  // by field
   std::map<size_t, std::set<DType>> masks_ FUELRAIL_GUARDED_BY(mutex_);
+  std::map<size_t, bool> rigid_ FUELRAIL_GUARDED_BY(mutex_);  // by field: all its matrices
   std::vector<Boxes> boxes_ FUELRAIL_GUARDED_BY(mutex_);
   std::vector<Pair> pairs_ FUELRAIL_GUARDED_BY(mutex_);
 };
