@@ -95,6 +95,9 @@ std::unique_ptr<pack::SampleSource> open_annotated(const AnnotatedArguments& arg
   if (inputs == 2 && is_file(names[1])) {
     refuse_names("a file in place of a folder", "Check the order of the arguments");
   }
+  if (inputs == 2 && !file_system_for(names[1]).stat(names[1])) {
+    throw NotFoundError("the folder does not exist", {.path = names[1]});
+  }
   refuse_unused(!arguments.set.empty() && from != "voc", "--set", from);
   refuse_unused(!root.empty() && from != "jsonl", "--root", from);
   refuse_unused(!classes.empty() && from != "voc" && from != "coco", "--classes", from);

@@ -144,8 +144,8 @@ TEST_F(Im2rec, what_cannot_be_read_is_named_and_the_exit_code_says_so) {
   im2rec("train", {"--list", "--recursive", "--no-shuffle"});
   const Said over = im2rec("train", {"-q"});
   EXPECT_EQ(over.code, 1);
-  EXPECT_THAT(over.err, HasSubstr(photo("bee/1.jpg") + ": the image cannot be read"));
-  EXPECT_THAT(over.err, HasSubstr("at most 0 of 12 images skipped"));
+  EXPECT_THAT(over.err, HasSubstr(photo("bee/1.jpg") + ": the bytes are not an image"));
+  EXPECT_THAT(over.err, HasSubstr("At most 0 of 12 images may be skipped"));
   EXPECT_FALSE(std::filesystem::exists(out("train.rec")));
   const Said within = im2rec("train", {"-q", "--max-errors", "1"});
   EXPECT_EQ(within.code, 1);

@@ -124,7 +124,7 @@ TEST_F(CliPack, an_error_says_what_was_expected_and_what_to_do) {
       {{"bench", photos(), "--thread", "2"}, 2, {"Did you mean '--threads'?"}},
       {{"pack", directory_ / "lists/x.lst", rec},
        1,
-       {"lists/ant/0.jpg: the image cannot be read",
+       {"lists/ant/0.jpg: no such file or directory",
         "the list's paths are not relative to " + directory_ / "lists", "--root"}},
       {{"pack", photos(), out("none/x.rec")},
        3,

@@ -88,7 +88,8 @@ std::vector<pack::SplitSource> split_sources(const std::vector<std::string>& sou
     throw InvalidArgumentError(
         "one of several sources is not for a split of the output",
         {.expected = "one source, or one for each split: train=SRC validation=SRC test=SRC",
-         .found = source});
+         .found = source,
+         .remedy = "For an annotation file and its images, add --from, such as --from coco"});
   }
   return splits;
 }

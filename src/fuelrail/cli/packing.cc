@@ -90,7 +90,8 @@ int run_packing(const std::function<pack::PackResult(const pack::PackOptions&)>&
     if (++said <= kMostFailuresSaid) {
       console.say("warning: " + failure.path + " cannot be packed: " + failure.reason);
     } else if (said == kMostFailuresSaid + 1) {
-      console.say("warning: more images cannot be packed; OUT.errors.jsonl will list all of them");
+      console.say(
+          "warning: more images cannot be packed; the file of errors will list all of them");
     }
   };
   options.failing = [&console] {

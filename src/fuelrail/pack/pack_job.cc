@@ -71,7 +71,8 @@ PackJob::PackJob(const PackSource& source, std::vector<PackFailure> unread,
 PackResult PackJob::run() {
   if (left_out().too_many()) {
     if (!journal_->left() && !journal_->is_foreign()) journal_->finish();  // this run created it
-    give_up("part of the source cannot be read", failures_[left_out().allowed]);
+    const PackFailure& first = failures_[left_out().allowed];
+    give_up({first.path, "part of the source cannot be read: " + first.reason});
   }
   resume();
   look_at_existing_parts();
@@ -123,7 +124,7 @@ void PackJob::resume() {
   }
   journal_->flush();
   if (left_out().too_many()) {
-    give_up(fmt::format("the {} cannot be read", source_.thing()), failures_.back());
+    give_up(failures_.back());
   }
 }
 
@@ -252,8 +253,8 @@ void PackJob::write_part(Planned& planned, Images& images, ProgressReporter& pro
       throw CorruptError(fmt::format("the source has no {}s", source_.thing()),
                          {.path = planned.plan.uri});
     }
-    give_up(fmt::format("none of the {}s for this file can be read", source_.thing()),
-            {planned.plan.uri, failures_.back().reason});
+    give_up({planned.plan.uri, fmt::format("none of the {}s for this file can be read: {}",
+                                           source_.thing(), failures_.back().reason)});
   }
   if (together()) bytes_done_ += planned.part->bytes();
 }
@@ -401,7 +402,7 @@ void PackJob::list_rest(const Planned& at, Images& images, ProgressReporter& pro
     throw;
   }
   if (none_packed && failures_.size() - unlisted_ >= kAllFailing) give_up_early();
-  give_up(fmt::format("the {} cannot be read", source_.thing()), first, all);
+  give_up(first, all);
 }
 
 // Writes the report and throws the first failure, as an error of all images.
@@ -460,22 +461,19 @@ void PackJob::commit(size_t begin, size_t end) {
   });
 }
 
-// Writes the report and throws. `first`: the failure that the error names.
-void PackJob::give_up(const std::string& failure, const PackFailure& first, bool all_listed) {
+// Writes the report and throws the failure.
+void PackJob::give_up(const PackFailure& failure, bool all_listed) {
   write_report(report_uri_, failures_);
   const LeftOut images = left_out();
+  const std::string of = fmt::format(
+      "{} {}s", source_.is_stream() ? "" : fmt::format(" of {}", images.all), source_.thing());
   throw CorruptError(
-      fmt::format("{} ({}), so `max_errors` is exceeded", failure, without_stop(first.reason)),
-      {.path = first.path,
-       .expected = source_.is_stream() ? fmt::format("at most {} skipped", images.allowed)
-                                       : fmt::format("at most {} of {} {}s skipped", images.allowed,
-                                                     images.all, source_.thing()),
-       .found = fmt::to_string(images.count),
+      without_stop(failure.reason),
+      {.path = failure.path,
        .remedy = fmt::format(
-           "{} lists {}; repair or remove them, or raise the limit (max_errors, --max-errors)",
-           report_uri_,
-           all_listed ? fmt::format("all unreadable {}s", source_.thing())
-                      : fmt::format("the unreadable {}s found so far", source_.thing()))});
+           "At most {}{} may be skipped (max_errors, --max-errors), found {}; {} lists {}",
+           images.allowed, of, images.count, report_uri_,
+           all_listed ? "all of them" : "those found so far")});
 }
 
 PackResult PackJob::result() {

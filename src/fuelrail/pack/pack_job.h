@@ -86,8 +86,7 @@ class PackJob {
   [[noreturn]] void list_rest(const Planned& at, Images& images, ProgressReporter& progress);
   [[noreturn]] void give_up_early();
   void commit(size_t begin, size_t end);
-  [[noreturn]] void give_up(const std::string& failure, const PackFailure& first,
-                            bool all_listed = false);
+  [[noreturn]] void give_up(const PackFailure& failure, bool all_listed = false);
   PackResult result();
 
   // Parts by fraction get their names together.

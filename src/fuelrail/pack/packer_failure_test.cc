@@ -71,7 +71,9 @@ TEST_F(Packer, more_unreadable_images_than_allowed_end_the_job_and_leave_the_rep
   const std::string message =
       refusal<CorruptError>(photos(), out("x.rec"), {.max_errors = {.count = 1}});
   EXPECT_THAT(message, StartsWith(photo("bee/3.jpg")));
-  EXPECT_THAT(message, HasSubstr("at most 1 of 12 images skipped, found 2"));
+  EXPECT_THAT(
+      message,
+      HasSubstr("At most 1 of 12 images may be skipped (max_errors, --max-errors), found 2"));
   EXPECT_EQ(message.find("found"),
             message.rfind("found", message.find(". ")));  // "found" appears once
   EXPECT_THAT(names_in(out()), ElementsAre("x.rec.errors.jsonl"));
@@ -106,7 +108,9 @@ TEST_F(Packer, a_job_that_fails_lists_all_images_that_cannot_be_read) {
          .threads = 2,
          .failed = [&](const PackFailure& failure) { told.push_back(failure.path); }});
     EXPECT_THAT(message, StartsWith(bad[0] + ": the image cannot be read"));
-    EXPECT_THAT(message, HasSubstr("at most 0 of 12 images skipped, found 3"));
+    EXPECT_THAT(
+        message,
+        HasSubstr("At most 0 of 12 images may be skipped (max_errors, --max-errors), found 3"));
     EXPECT_THAT(message, HasSubstr("lists all unreadable images"));
     EXPECT_EQ(told, bad);
     const std::string report = parts == 1 ? "x.rec.errors.jsonl" : "x.part000.rec.errors.jsonl";

@@ -110,7 +110,9 @@ TEST_F(Packer, parts_that_are_finished_stay_when_too_many_images_fail) {
   write_file(photo("bee/3.jpg"), "no image");  // the ninth image
   const std::string message =
       refusal<CorruptError>(photos(), out("x.rec"), {.nsplit = 3, .threads = 2});
-  EXPECT_THAT(message, HasSubstr("at most 0 of 12 images skipped, found 1"));
+  EXPECT_THAT(
+      message,
+      HasSubstr("At most 0 of 12 images may be skipped (max_errors, --max-errors), found 1"));
   EXPECT_THAT(names_in(out()), ElementsAre("x.part000.idx", "x.part000.rec",
                                            "x.part000.rec.errors.jsonl", "x.part000.rec.frx",
                                            "x.part001.idx", "x.part001.rec", "x.part001.rec.frx"));
@@ -130,8 +132,10 @@ TEST_F(Packer, every_failure_is_told_as_it_is_found) {
 TEST_F(Packer, bad_lines_of_a_list_count_as_images_that_cannot_be_read) {
   const std::string list = directory_ / "x.lst";
   write_file(list, "0\t1\tphotos/ant/0.jpg\nx\t1\tphotos/ant/1.jpg\n2\t1\t5\tphotos/ant/2.jpg\n");
-  EXPECT_THAT(refusal<CorruptError>(list, out("x.rec"), {.label_width = 1}),
-              AllOf(HasSubstr("line 2"), HasSubstr("at most 0 of 1 images skipped, found 2")));
+  EXPECT_THAT(
+      refusal<CorruptError>(list, out("x.rec"), {.label_width = 1}),
+      AllOf(HasSubstr("line 2"),
+            HasSubstr("At most 0 of 1 images may be skipped (max_errors, --max-errors), found 2")));
   EXPECT_THAT(file_contents(out("x.rec.errors.jsonl")),
               AllOf(HasSubstr("line 2"), HasSubstr("line 3")));
   const PackResult result =
