@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeAlias, Union
 
 from fuelrail import _core
-from fuelrail.errors import ArgumentTypeError, CoreWarnings, InvalidArgumentError
+from fuelrail.errors import ArgumentTypeError, CoreWarnings, InvalidArgumentError, NotFoundError
 from fuelrail.options import file_name, typed
 
 __all__ = ["ClassNames", "class_names"]
@@ -30,7 +30,14 @@ def class_names(classes: ClassNames | None) -> list[str]:
     if isinstance(classes, (str, bytes, os.PathLike)):
         path = file_name("`classes`", classes)
         with CoreWarnings() as said:
-            return _core.read_class_names(os.fsencode(path), said)
+            try:
+                return _core.read_class_names(os.fsencode(path), said)
+            except NotFoundError as error:
+                raise NotFoundError(
+                    error.failure,
+                    path=error.path,
+                    remedy="`classes` is a list of names, or the path of what has them",
+                ) from None
     if not isinstance(classes, Sequence):
         raise ArgumentTypeError(
             "`classes` has the wrong type",

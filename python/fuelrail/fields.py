@@ -168,6 +168,13 @@ class FieldSpec:
     def _check_names(self) -> None:
         for name in ("of", "rows"):
             value = getattr(self, name, None)
+            if name == "of" and isinstance(value, (tuple, list)):
+                raise ArgumentTypeError(
+                    f"`{name}` has the wrong type",
+                    expected="the name of an image",
+                    found=typed(value),
+                    remedy="A shape is given by its name: shape=(3, 3)",
+                )
             if value is not None and not text(f"`{name}`", value):
                 raise InvalidArgumentError(
                     f"`{name}` is empty", remedy="Omit it, or pass the name of a field or group"

@@ -125,7 +125,7 @@ def pack(
     schema: for samples: a `fuelrail.Schema`, or the dict or list to make one from. Default: it is inferred
         from the first 64 samples, which are kept: bytes and paths whose content begins as an image
         are images, arrays are tensors whose differing extents become -1, int becomes int64, float
-        becomes float32, and str text. If a field stays open, the error shows the schema found so
+        becomes float32 (float64 if one is over 2**24), and str text. If a field stays open, the error shows the schema found so
         far as code.
     strict: for samples: boxes outside of their image by more than its size are errors of their
         samples. Default: False, they are stored, and counted in a warning.
@@ -212,6 +212,10 @@ def pack(
     """
     given = {name: value for name, value in locals().items() if name in _NAMES}
     truth("strict", strict)
+    if callable(source) and not isinstance(source, Iterable) and not hasattr(source, "__getitem__"):
+        raise ArgumentTypeError(
+            "`source` is a function", found=typed(source), remedy="Pass what it returns: call it"
+        )
     samples = _samples(source, schema)
     if samples is None and (schema is not None or strict):
         raise InvalidArgumentError(

@@ -443,6 +443,8 @@ class _TensorReader:
         array = value if type(value) is not int else numpy.asarray(value)
         if type(array) is not numpy.ndarray or not self._usual or array.dtype != self._usual:
             array = self._converted(value, name)
+        if array.shape == (0,) and self._varies:  # numpy.array of an empty list
+            array = self._empty(array)
         if array.shape != self._shape and not self._fits(array.shape):
             raise InvalidArgumentError(
                 f"{name} has the wrong shape",
@@ -469,6 +471,8 @@ class _TensorReader:
         )
 
     def _remedy_for_shape(self, shape: tuple[int, ...]) -> str | None:
+        if not self._shape and len(shape) == 1:
+            return "For several numbers, declare the field with `rows` or shape=(-1,)"
         is_row = self._shape[:1] == (-1,) and self._fits((0, *shape))
         return "Pass a list of rows, even for one object: [row]" if is_row else None
 

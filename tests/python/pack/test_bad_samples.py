@@ -210,3 +210,14 @@ def test_files_of_two_schemas_are_not_joined(tmp_path: pathlib.Path) -> None:
         match=r"field 'kind' has different class names: expected 'car' as class 0, found 'bus'",
     ):
         fr.open([cars, buses])
+
+
+def test_an_empty_array_of_one_dimension_is_no_rows(tmp_path: pathlib.Path) -> None:
+    empty = objects(np.array([], np.float32), np.array([], np.int64))
+    fr.pack([sample(**empty)], tmp_path / "out.rec", schema=SCHEMA)
+    assert fr.open(tmp_path / "out.rec")[0]["objects.boxes"].shape == (0, 4)
+
+
+def test_a_function_in_place_of_samples_is_named(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(fr.ArgumentTypeError, match=r"`source` is a function.*call it"):
+        fr.pack(lambda: [sample()], tmp_path / "out.rec", schema=SCHEMA)  # type: ignore[arg-type]
