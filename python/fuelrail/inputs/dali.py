@@ -10,7 +10,7 @@ from typing import Any
 
 __all__ = ["OLDEST", "dali"]
 
-OLDEST = "1.51.2"
+OLDEST = "1.53"
 """The oldest version of DALI that works."""
 
 _INSTALL = "Install it with `pip install 'fuelrail[dali]'`."
@@ -30,7 +30,7 @@ def dali(module: str = "") -> Any:
         _check_version(package.__version__)
         return importlib.import_module(f"nvidia.dali.{module}") if module else package
     except ModuleNotFoundError as missing:
-        raise ImportError(_without(missing.name or "")) from missing
+        raise ImportError(_without(missing.name or "")) from None
 
 
 def _check_version(version: str) -> None:

@@ -66,6 +66,7 @@ class CheckedIterable:
         place = f"batch {self._number}"
         self._number += 1
         self._fields.check_count(batch, place)
+        self._fields.check_samples([len(samples) for samples in batch], place)
         return [self._samples(i, samples, place) for i, samples in enumerate(batch)]
 
     def _samples(self, field: int, samples: Any, place: str) -> Any:
@@ -96,6 +97,17 @@ class _Fields:
                 path=place,
                 expected=f"{len(self._names)} ({', '.join(self._names)})",
                 found=str(len(values)),
+            )
+
+    def check_samples(self, counts: list[int], place: str) -> None:
+        if len(set(counts)) != 1 or counts[0] == 0:
+            each = (f"{n} of {name}" for n, name in zip(counts, self._names, strict=True))
+            raise InvalidArgumentError(
+                "a source gave a batch of no samples"
+                if not any(counts)
+                else "a source did not give the same number of samples for all fields",
+                path=place,
+                found=", ".join(each),
             )
 
     def array(self, field: int, value: Any, place: str) -> Array:
