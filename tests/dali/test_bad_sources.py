@@ -10,7 +10,7 @@ import torch
 
 from dali_pipelines import METHODS, loader_of
 from fuelrail.inputs import ShuffledShardedInputCallable
-from structured_sources import Handmade, HandmadeBatches, Leaving, Numbered, Raising
+from structured_sources import Handmade, HandmadeBatches, Leaving, Raising
 
 MATRIX, NUMBER = np.eye(2, dtype=np.float32), np.array(5, np.int32)
 NUMBERS = [[0, 1], [2, 3], [4, 5], [6, 7]]
@@ -93,7 +93,7 @@ def test_a_batch_that_can_be_converted_is(batch: Any, parallel: bool) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_an_exception_of_a_provider_arrives_with_its_type_and_sample(method: str) -> None:
     source = ShuffledShardedInputCallable(Raising(8, 5, KeyError("no such file")), 2)
-    with pytest.raises(Exception, match="(?s)KeyError.*no such file") as raised:
+    with pytest.raises(Exception, match=r"(?s)KeyError.*no such file") as raised:
         ids(loader_of(source, 2, workers=2, method=method))
     assert "sample 5" in str(raised.value)
     assert "in get_data" in str(raised.value)  # its traceback

@@ -114,7 +114,8 @@ def test_the_formats_are_printed_before_and_after_each_step(
     printed = capsys.readouterr().out
     before, after = printed.split("Fields after step 1, Replaced:\n")
     assert before.startswith("Fields of the source:\n")
-    assert "INT32" in before and "INT32" not in after
+    assert "INT32" in before
+    assert "INT32" not in after
 
 
 def test_a_step_that_refuses_the_fields_is_reported_before_any_data_is_loaded() -> None:

@@ -59,7 +59,9 @@ def test_batches_are_numpy_arrays_with_the_iterator_for_numpy() -> None:
 
 
 def test_both_iterators_give_the_same_batches() -> None:
-    for tensors, arrays in zip(made(), made(dali_generic_iterator_class=NumPyIterator), strict=True):
+    for tensors, arrays in zip(
+        made(), made(dali_generic_iterator_class=NumPyIterator), strict=True
+    ):
         assert tensors["text"] == arrays["text"]
         for i in range(2):
             boxes = tensors["cameras"][i]["boxes"].numpy()

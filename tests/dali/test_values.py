@@ -81,7 +81,11 @@ def test_scalars_and_empty_arrays_keep_their_shape(shape: tuple[int, ...]) -> No
 
 def test_arrays_of_any_memory_layout_keep_their_values() -> None:
     whole = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
-    values = [whole[:, ::-1, 1::2], np.asfortranarray(whole)[:, :, :2], whole.astype(">i4")[..., 2:]]
+    values = [
+        whole[:, ::-1, 1::2],
+        np.asfortranarray(whole)[:, :, :2],
+        whole.astype(">i4")[..., 2:],
+    ]
     assert np.array_equal(batch_of(DataType.INT32, values), np.stack(values))
 
 

@@ -170,13 +170,11 @@ def test_a_selection_that_does_not_fit_says_what_it_is_part_of() -> None:
     selecting = definition(
         copy_external_source_passthrough_outputs=True, passthrough_copy_branch_paths=["missing"]
     )
-    with pytest.raises(ValueError, match="outputs to copy does not fit .* does not exist"):
+    with pytest.raises(ValueError, match=r"outputs to copy does not fit .* does not exist"):
         selecting.check_and_get_output_data_structure()
 
 
-@pytest.mark.parametrize(
-    "argument", ["field_names", "field_names_scope_paths", "branch_paths"]
-)
+@pytest.mark.parametrize("argument", ["field_names", "field_names_scope_paths", "branch_paths"])
 def test_a_name_that_is_not_in_a_list_is_not_read_as_letters(argument: str) -> None:
     with pytest.raises(TypeError, match=f"passthrough_copy_{argument} has the wrong type"):
         definition(

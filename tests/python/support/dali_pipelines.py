@@ -50,7 +50,7 @@ def loader_of(
         **(options or {}),
     )
     return DALIStructuredOutputIterator(
-        len(getattr(source, "length", None) and range(source.length) or ()),
+        getattr(source, "length", None) or 0,
         pipeline,
         defined.check_and_get_output_data_structure(),
         dali_generic_iterator_class=None if torch else NumPyIterator,

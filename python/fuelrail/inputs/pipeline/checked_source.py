@@ -71,7 +71,9 @@ class CheckedIterable:
 
     def _samples(self, field: int, samples: Any, place: str) -> Any:
         if isinstance(samples, (list, tuple)):
-            return [self._fields.array(field, s, f"{place}, sample {i}") for i, s in enumerate(samples)]
+            return [
+                self._fields.array(field, s, f"{place}, sample {i}") for i, s in enumerate(samples)
+            ]
         return self._fields.array(field, samples, place)
 
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, warn_user
 from fuelrail.inputs.sample_data_group import SampleDataGroup
 
-__all__ = ["Name", "Path", "PathOrName", "fields_to_copy", "check_is_list"]
+__all__ = ["Name", "Path", "PathOrName", "check_is_list", "fields_to_copy"]
 
 Name: TypeAlias = str | int
 Path: TypeAlias = tuple[Name, ...]

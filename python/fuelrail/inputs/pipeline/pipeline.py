@@ -96,15 +96,13 @@ class PipelineDefinition:
                         remedy="Pass copy_external_source_passthrough_outputs=True",
                     )
         self._source = source
-        self._steps: list[Callable[[SampleDataGroup], SampleDataGroup] | Any] = [
-            step for step in preprocess_functors or () if step is not None
-        ]
+        self._steps: list[Any] = [step for step in preprocess_functors or () if step is not None]
         self._checks = check_data_format
         self._parallel = use_parallel_external_source
         self._ahead = prefetch_queue_depth if use_parallel_external_source else None
         self._prints = print_sample_data_group_format
         self._copies = copy_external_source_passthrough_outputs is not False
-        self._copied = tuple(copied.values())
+        self._copied: dict[str, Any] = copied
         if copy_external_source_passthrough_outputs is None:
             warn_user(
                 "All outputs of the pipeline are copied, in case DALI overwrites those that come "
@@ -144,7 +142,9 @@ class PipelineDefinition:
         paths = self._plan(print if self._prints else None)[1]
         return dali("pipeline").experimental.pipeline_def(_graph)(self, paths, *args, **kwargs)
 
-    def _plan(self, show: Callable[[str], object] | None = None) -> tuple[SampleDataGroup, list[Path]]:
+    def _plan(
+        self, show: Callable[[str], object] | None = None
+    ) -> tuple[SampleDataGroup, list[Path]]:
         """Returns the fields of the output, and the paths of those that are copied."""
 
         def shown(when: str, fields: SampleDataGroup) -> SampleDataGroup:
@@ -157,7 +157,7 @@ class PipelineDefinition:
             fields = step.check_input_data_format_and_set_output_data_format(fields)
             shown(f"Fields after step {number}, {type(step).__name__}", fields)
         try:
-            return fields, fields_to_copy(fields, *self._copied) if self._copies else []
+            return fields, fields_to_copy(fields, *self._copied.values()) if self._copies else []
         except InvalidArgumentError as error:
             raise InvalidArgumentError(
                 f"the selection of outputs to copy does not fit the pipeline's output: {error.failure}"
