@@ -43,7 +43,7 @@ def without(module: str) -> str:
 def test_without_dali_the_command_installs_it(module: str) -> None:
     assert error_of(without(module), MAKE, RUN) == (
         "ImportError: fuelrail.inputs needs NVIDIA DALI, which is not installed. Install it with "
-        "`pip install 'fuelrail[dali]'`."
+        '`pip install "fuelrail[dali]"`.'
     )
 
 

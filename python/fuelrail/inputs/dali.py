@@ -13,7 +13,7 @@ __all__ = ["OLDEST", "dali"]
 OLDEST = "1.53"
 """The oldest version of DALI that works."""
 
-_INSTALL = "Install it with `pip install 'fuelrail[dali]'`."
+_INSTALL = 'Install it with `pip install "fuelrail[dali]"`.'
 
 
 @functools.cache  # which also keeps DALI's AutoGraph from converting the function
@@ -60,7 +60,7 @@ def _wheel() -> str:
     """The name of the wheel that DALI was installed from; there is one for each version of CUDA."""
     names = (found.metadata["Name"] for found in importlib.metadata.distributions())
     wheels = (name for name in names if re.match("nvidia[-_]dali[-_]cuda", name or ""))
-    return next(wheels, "'fuelrail[dali]'").replace("_", "-")
+    return next(wheels, '"fuelrail[dali]"').replace("_", "-")
 
 
 def _numbers(version: str) -> tuple[int, ...]:

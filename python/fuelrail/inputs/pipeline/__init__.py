@@ -2,7 +2,7 @@
 
 `PipelineDefinition` makes a DALI pipeline of a source and of processing steps, and
 `DALIStructuredOutputIterator` returns its batches as nested dicts. DALI is imported when a pipeline
-is made; install it with ``pip install 'fuelrail[dali]'``.
+is made; install it with ``pip install "fuelrail[dali]"``.
 """
 
 from __future__ import annotations

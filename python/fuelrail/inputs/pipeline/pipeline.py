@@ -140,7 +140,9 @@ class PipelineDefinition:
         Errors: as of `check_and_get_output_data_structure`. ImportError if DALI is not installed.
         """
         paths = self._plan(print if self._prints else None)[1]
-        return dali("pipeline").experimental.pipeline_def(_graph)(self, paths, *args, **kwargs)
+        return dali("pipeline").experimental.pipeline_def(PipelineDefinition._graph)(
+            self, paths, *args, **kwargs
+        )
 
     def _plan(
         self, show: Callable[[str], object] | None = None
@@ -163,27 +165,26 @@ class PipelineDefinition:
                 f"the selection of outputs to copy does not fit the pipeline's output: {error.failure}"
             ) from None
 
-
-def _graph(definition: PipelineDefinition, copied: list[Path]) -> tuple[Any, ...]:
-    """Builds the graph of DALI operators. Returns: the outputs, in flat order."""
-    fn, types = dali("fn"), dali("types").DALIDataType
-    source, fields = definition._source, definition.input_data_structure
-    values = fn.external_source(
-        source=checked_source(source, fields),
-        num_outputs=len(fields.field_types_flat),
-        dtype=[getattr(types, dtype.name) for dtype in fields.field_types_flat],
-        batch=not callable(source),
-        cycle=None if callable(source) else "raise",
-        parallel=definition._parallel,
-        prefetch_queue_depth=definition._ahead,
-    )
-    fields.set_apply_mapping(False)
-    fields.set_do_check_type(definition._checks)
-    fields.set_data(values)
-    for step in definition._steps:
-        fields = step(fields)
-    fields.ensure_uniform_size_in_batch_for_all_strings()
-    fields.set_do_check_type(False)  # a copy has the type of what it copies
-    for path in copied:
-        fields.set_item_in_path(path, fn.copy(fields.get_item_in_path(path)))
-    return tuple(fields.get_data())
+    def _graph(self, copied: list[Path]) -> tuple[Any, ...]:
+        """Builds the graph of DALI operators. Returns: the outputs, in flat order."""
+        fn, types = dali("fn"), dali("types").DALIDataType
+        source, fields = self._source, self.input_data_structure
+        values = fn.external_source(
+            source=checked_source(source, fields),
+            num_outputs=len(fields.field_types_flat),
+            dtype=[getattr(types, dtype.name) for dtype in fields.field_types_flat],
+            batch=not callable(source),
+            cycle=None if callable(source) else "raise",
+            parallel=self._parallel,
+            prefetch_queue_depth=self._ahead,
+        )
+        fields.set_apply_mapping(False)
+        fields.set_do_check_type(self._checks)
+        fields.set_data(values)
+        for step in self._steps:
+            fields = step(fields)
+        fields.ensure_uniform_size_in_batch_for_all_strings()
+        fields.set_do_check_type(False)  # a copy has the type of what it copies
+        for path in copied:
+            fields.set_item_in_path(path, fn.copy(fields.get_item_in_path(path)))
+        return tuple(fields.get_data())
