@@ -1,5 +1,5 @@
-"""ACCV-Lab's structured inputs: samples of many fields, from a data provider to DALI pipelines and to
-fuelrail's loader. A program written for ACCV-Lab only needs to change its imports.
+"""ACCV-Lab's structured inputs: samples of many fields, from a data provider to DALI pipelines and
+to fuelrail's loader. A program written for ACCV-Lab only needs to change its imports.
 
 >>> from fuelrail.inputs import DataProvider, ShuffledShardedInputCallable
 >>> from fuelrail.inputs.pipeline import PipelineDefinition, SampleDataGroup
@@ -13,8 +13,8 @@ try:
     import numpy  # noqa: F401  values are NumPy arrays
 except ImportError as absent:
     raise ImportError(
-        "fuelrail.inputs returns values as NumPy arrays, but NumPy is not installed. Install it with "
-        "`pip install numpy`."
+        "fuelrail.inputs returns values as NumPy arrays, but NumPy is not installed. Install it "
+        "with `pip install numpy`."
     ) from absent
 
 from fuelrail.inputs.callable_base import CallableBase

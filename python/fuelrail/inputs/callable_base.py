@@ -58,7 +58,8 @@ class CallableBase(ABC):
 
     @property
     def num_samples(self) -> int | None:
-        """Number of samples in an epoch of this shard, without repetitions that fill the last batch.
+        """Number of samples in an epoch of this shard, without repetitions that fill the last
+        batch.
         Default: None, unknown.
         """
         return None

@@ -18,7 +18,7 @@ __all__ = ["SampleReader"]
 
 
 class SampleReader:
-    """Reads the samples of a provider as tuples of arrays. It can be pickled if its provider can."""
+    """Reads the samples of a provider as tuples of arrays. Picklable if the provider is."""
 
     def __init__(self, provider: DataProvider) -> None:
         self.provider = provider

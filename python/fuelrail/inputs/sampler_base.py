@@ -9,8 +9,8 @@ __all__ = ["SamplerBase"]
 
 
 class SamplerBase(ABC):
-    """Draws the sample indices of one batch after the other, for all shards together. Each shard has
-    a sampler of its own that draws the same batches, and takes its slice of them.
+    """Draws the sample indices of one batch after the other, for all shards together. Each shard
+    has a sampler of its own that draws the same batches, and takes its slice of them.
 
     A sampler must be picklable before its first batch. With methods `state_dict` and
     `load_state_dict`, it can resume.

@@ -32,13 +32,13 @@ class SamplerInputCallable(CallableBase):
         epochs, one more batch is drawn, to learn whether the table ends with an epoch.
     max_num_iterations: number of batches that the program will use.
     pre_fetch_queue_length: number of batches that the pipeline prepares ahead.
-    shard_id, num_shards: which part of each batch to read, and the number of parts. Default: 0 of 1.
+    shard_id, num_shards: which part of each batch to read, and the number of parts. Default: 0, 1.
     last_batch: what happens to an epoch's last batch if it has fewer samples. "drop" leaves it out,
         "pad" fills it with its last sample, "wrap" with the epoch's first samples. Default: "drop".
 
-    Errors: InputArgumentError, an AssertionError, if a batch cannot be divided among the shards, has
-    another size than the first one, or an epoch has no batches; InvalidArgumentError; OutOfRangeError,
-    an IndexError, for a shard or a sample that does not exist.
+    Errors: InputArgumentError, an AssertionError, if a batch cannot be divided among the shards,
+    has another size than the first one, or an epoch has no batches; InvalidArgumentError;
+    OutOfRangeError, an IndexError, for a shard or a sample that does not exist.
     """
 
     def __init__(
@@ -94,8 +94,8 @@ class SamplerInputCallable(CallableBase):
     def __call__(self, sample_info: SampleInfo) -> tuple[Any, ...]:
         """Returns the values of a sample of the epoch.
 
-        Errors: StopIteration after an epoch of the sampler; ExhaustedError, a RuntimeError, after the
-        end of the table; InvalidArgumentError if the pipeline's batch size is another one;
+        Errors: StopIteration after an epoch of the sampler; ExhaustedError, a RuntimeError, after
+        the end of the table; InvalidArgumentError if the pipeline's batch size is another one;
         ProviderError.
         """
         epoch = sample_info.epoch_idx
@@ -117,8 +117,8 @@ class SamplerInputCallable(CallableBase):
             "the table of the sampler's batches is exhausted",
             expected=f"at most {self._limits[0]} iterations and {self._limits[1]} batches ahead",
             found=f"batch {batch} of epoch {epoch}",
-            remedy="Increase max_num_iterations, or pre_fetch_queue_length if the pipeline prepares "
-            "more batches ahead",
+            remedy="Increase max_num_iterations, or pre_fetch_queue_length if the pipeline "
+            "prepares more batches ahead",
         )
 
     @property
@@ -133,7 +133,7 @@ class SamplerInputCallable(CallableBase):
 
     @property
     def num_samples(self) -> int:
-        """Number of samples of this shard in these batches, without repetitions that fill a batch."""
+        """Number of samples of this shard in these batches, without what `last_batch` adds."""
         return self._samples
 
 

@@ -20,7 +20,7 @@ class SamplerInputIterable(IterableBase):
 
     data_provider: the samples.
     sampler: draws the batches of all shards. Must be picklable for a worker process.
-    shard_id, num_shards: which part of each batch to read, and the number of parts. Default: 0 of 1.
+    shard_id, num_shards: which part of each batch to read, and the number of parts. Default: 0, 1.
 
     Errors: InvalidArgumentError; OutOfRangeError, an IndexError, for a shard that does not exist.
     """

@@ -35,9 +35,9 @@ class SequenceSampler(SamplerBase):
     seed: a non-negative integer of any size, the same for all shards.
     randomize: False keeps the given order in all cycles. Default: True.
 
-    The memory grows with the slots and the sequences, not with the samples. A sampler can be pickled
-    at any batch. Errors: InputArgumentError, an AssertionError, for fewer sequences than slots and
-    for a sequence without samples; InvalidArgumentError.
+    The memory grows with the slots and the sequences, not with the samples. A sampler can be
+    pickled at any batch. Errors: InputArgumentError, an AssertionError, for fewer sequences than
+    slots and for a sequence without samples; InvalidArgumentError.
     """
 
     def __init__(

@@ -25,12 +25,12 @@ class ShuffledShardedInputCallable(CallableBase):
 
     data_provider: the samples.
     batch_size: number of samples in a batch of this shard.
-    shard_id, num_shards: which part of the order to read, and the number of parts. Default: 0 of 1.
+    shard_id, num_shards: which part of the order to read, and the number of parts. Default: 0, 1.
     shuffle: whether the order of epoch e is NumPy's `default_rng(seed + e).permutation(n)`, instead
         of 0 to n - 1. Default: False.
     seed: a non-negative integer, the same for all shards. Default: 21.
-    last_batch: what happens to samples that fill no batch. "drop" leaves them out, also the last n %
-        num_shards samples of the order. "pad" repeats the shard's last sample, and "wrap" the
+    last_batch: what happens to samples that fill no batch. "drop" leaves them out, and so the last
+        n % num_shards samples of the order. "pad" repeats the shard's last sample, and "wrap" the
         shard's first samples, to fill the last batch; then no sample is left out, and all shards
         have the same number of batches. Default: "drop".
 
