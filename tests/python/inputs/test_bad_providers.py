@@ -201,6 +201,19 @@ def test_tensors_in_cpu_memory_become_arrays_without_a_copy(read: Any) -> None:
     assert found.ctypes.data == tensor.data_ptr()
 
 
+def test_a_format_that_is_no_group_is_an_error() -> None:
+    class Declaring(Numbered):
+        @property
+        def sample_data_structure(self) -> Any:
+            return {"id": DataType.INT32}
+
+    source = ShuffledShardedInputCallable(Declaring(4), 1)
+    with pytest.raises(ProviderError, match="sample_data_structure has the wrong type"):
+        _ = source.used_sample_data_structure
+    with pytest.raises(ProviderError, match="sample_data_structure has the wrong type"):
+        shuffled(Declaring(4))
+
+
 # --- Numbers of samples ---
 
 
