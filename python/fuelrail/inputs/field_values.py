@@ -33,7 +33,7 @@ def converted(value: Any, kind: DataType, name: Name) -> Any:
     change of a value, for text, and for lists that are not a tensor.
     """
     if isinstance(value, (list, tuple, numpy.ndarray, numpy.generic, numbers.Number)):
-        return _cast(_array_of(value, name), kind, name)
+        return _cast(_array_of(value, kind, name), kind, name)
     if isinstance(value, _TEXT):
         _refuse_dtype(name, kind, typed(value))
     if type(value).__module__.partition(".")[0] == "cupy":
@@ -41,7 +41,7 @@ def converted(value: Any, kind: DataType, name: Name) -> Any:
     return value
 
 
-def _array_of(value: Any, name: Name) -> Array:
+def _array_of(value: Any, kind: DataType, name: Name) -> Array:
     if numpy.ma.is_masked(value):
         raise InvalidArgumentError(
             f"'{name}' has masked elements", remedy="Give them a value, with `.filled(value)`"
@@ -54,15 +54,15 @@ def _array_of(value: Any, name: Name) -> Array:
             expected="numbers, or lists of equal lengths",
             found=f"{type(error).__name__}: {shown(str(error))}",
         ) from None
-    is_list = isinstance(value, (list, tuple)) and array.dtype == numpy.float64
-    if is_list and (abs(array) >= 2**53).any():
-        array = numpy.array(value, object)  # NumPy has rounded the integers of mixed lists
+    is_mixed = array.dtype == numpy.float64 and isinstance(value, (list, tuple))
+    if is_mixed and kind.dtype.itemsize == 8 and (abs(array) >= 2**53).any():
+        array = numpy.array(value, object)  # NumPy has rounded the list's large integers
     return array
 
 
 def _cast(array: Array, kind: DataType, name: Name) -> Array:
     dtype = kind.dtype
-    if not array.size or _has_all(dtype, array.dtype):
+    if array.dtype == dtype or not array.size or _has_all(dtype, array.dtype):
         return numpy.array(array, dtype)
     if array.dtype.kind == "O":
         return _cast_objects(array, kind, name)
@@ -70,7 +70,9 @@ def _cast(array: Array, kind: DataType, name: Name) -> Array:
         _refuse_dtype(name, kind, f"an array of {array.dtype.name}")
     with numpy.errstate(over="ignore", invalid="ignore"):
         made = array.astype(dtype)
-        exact = _is_exact(array, made)
+    if made.dtype.kind == array.dtype.kind == "f" and numpy.isfinite(made).all():
+        return made
+    exact = _is_exact(array, made)
     if not exact.all():
         _refuse_number(name, kind, array[~exact].tolist()[0])
     return made
@@ -121,16 +123,23 @@ def _cast_objects(array: Array, kind: DataType, name: Name) -> Array:
 def _has(dtype: numpy.dtype[Any], number: Any) -> bool:
     """Returns whether a dtype has the number, rounded if the number is not an integer."""
     if dtype.kind == "f":
-        try:
-            with numpy.errstate(over="ignore"):
-                stored = float(dtype.type(float(number)))
-        except OverflowError:
-            return False
-        if isinstance(number, numbers.Integral):
-            return stored == int(number)
-        return math.isfinite(stored) or not math.isfinite(number)
+        return _float_has(dtype, number)
     least, most = (0, 1) if dtype.kind == "b" else (numpy.iinfo(dtype).min, numpy.iinfo(dtype).max)
-    return bool(least <= number <= most and number == math.floor(number))
+    try:
+        return bool(least <= number <= most and number == math.floor(number))
+    except decimal.InvalidOperation:  # NaN
+        return False
+
+
+def _float_has(dtype: numpy.dtype[Any], number: Any) -> bool:
+    try:
+        with numpy.errstate(over="ignore"):
+            stored = float(dtype.type(float(number)))
+    except OverflowError:
+        return False
+    if isinstance(number, numbers.Integral):
+        return stored == int(number)
+    return math.isfinite(stored) or not math.isfinite(number)
 
 
 def _refuse_number(name: Name, kind: DataType, number: object) -> NoReturn:

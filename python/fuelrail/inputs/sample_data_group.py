@@ -27,6 +27,7 @@ class SampleDataGroup(FieldTree):
     """An ordered tree of fields. A data field (a leaf) has a DataType and a value; a data group
     field is another SampleDataGroup. Without values, the group is a blueprint: the format alone.
 
+    >>> from fuelrail.inputs import DataType, SampleDataGroup
     >>> sample = SampleDataGroup()
     >>> sample.add_data_field("boxes", DataType.FLOAT)
     >>> sample.add_data_field("scene", DataType.STRING)

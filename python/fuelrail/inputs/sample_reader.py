@@ -29,7 +29,14 @@ class SampleReader:
 
     def blueprint(self) -> SampleDataGroup:
         """Returns a copy of the provider's format that does not apply mappings."""
-        copy = self.provider.sample_data_structure.get_empty_like_self()
+        declared = self.provider.sample_data_structure
+        if not isinstance(declared, SampleDataGroup):
+            raise ProviderError(
+                "the provider's sample_data_structure has the wrong type",
+                expected="a SampleDataGroup",
+                found=typed(declared),
+            )
+        copy = declared.get_empty_like_self()
         copy.set_apply_mapping(False)
         return copy
 
@@ -40,7 +47,7 @@ class SampleReader:
         the `__cause__`, or if the sample has not the declared format.
         """
         if self._format is None:
-            blueprint = self.provider.sample_data_structure.get_empty_like_self()
+            blueprint = self.blueprint()
             names, kinds = blueprint.field_names_flat, blueprint.field_types_flat
             self._fields = list(zip(names, kinds, strict=True))
             self._format = blueprint

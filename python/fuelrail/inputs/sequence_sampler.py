@@ -58,6 +58,14 @@ class SequenceSampler(SamplerBase):
             )
         self._begins = numpy.concatenate([[0], numpy.cumsum(lengths)])
         self._orders = _Orders(checked_seed(seed), len(lengths), bool(randomize))
+        checksum = zlib.crc32(self._begins.astype("<i8").tobytes())
+        self._identity = {
+            "version": 1,
+            "slots": self._slots,
+            "sequences": f"{len(lengths)} of {self._begins[-1]} samples, {checksum:08x}",
+            "seed": str(self._orders.seed),
+            "randomize": str(self._orders.randomize),
+        }
         self._start(numpy.zeros(self._slots, numpy.int64), numpy.zeros(self._slots, numpy.int64))
 
     @property
@@ -97,7 +105,7 @@ class SequenceSampler(SamplerBase):
         samples of this cycle it has read. The dict also says which sampler it belongs to.
         """
         return {
-            **self._identity(),
+            **self._identity,
             "cycles": self._cycles.tolist(),
             "positions": self._positions.tolist(),
         }
@@ -106,9 +114,8 @@ class SequenceSampler(SamplerBase):
         """Continues at a position that `state_dict` returned, of a sampler with the same arguments.
         Errors: InvalidArgumentError for any other state, after which the position is unchanged.
         """
-        own = self._identity()
-        plain = plain_state(state, own)
-        for name, value in own.items():
+        plain = plain_state(state, self._identity)
+        for name, value in self._identity.items():
             if plain.get(name) != value:
                 raise InvalidArgumentError(
                     f"the state is of another sampler: '{name}' differs",
@@ -118,16 +125,6 @@ class SequenceSampler(SamplerBase):
                 )
         cycles, positions = (self._counts(state, name) for name in ("cycles", "positions"))
         self._start(cycles, positions)
-
-    def _identity(self) -> dict[str, Any]:
-        checksum = zlib.crc32(self._begins.astype("<i8").tobytes())
-        return {
-            "version": 1,
-            "slots": self._slots,
-            "sequences": f"{len(self._begins) - 1} of {self._begins[-1]} samples, {checksum:08x}",
-            "seed": str(self._orders.seed),
-            "randomize": str(self._orders.randomize),
-        }
 
     def _counts(self, state: Mapping[str, Any], name: str) -> Array:
         values = state.get(name)
@@ -177,13 +174,12 @@ class _Orders:
 
     def __init__(self, seed: int, count: int, randomize: bool) -> None:
         self.seed, self.randomize = seed, randomize
-        self._latest = numpy.arange(count)
-        self._cycle = 0 if not randomize else -1  # of `_latest`
+        self._latest: tuple[int, Array] = (-1, numpy.arange(count))  # a cycle and its order
         self._before: dict[int, Any] = {}  # the generator's state before a cycle
 
     def of(self, cycle: int, cycles: Array) -> Array:
         """Returns the order of a cycle. States that no slot in `cycles` needs are forgotten."""
-        if self.randomize and cycle != self._cycle:
+        if self.randomize and cycle != self._latest[0]:
             if len(self._before) > 2 * len(cycles):
                 needed = {*(cycles + 1).tolist(), cycle}
                 self._before = {c: kept for c, kept in self._before.items() if c in needed}
@@ -192,25 +188,26 @@ class _Orders:
             if begin in self._before:
                 generator.bit_generator.state = self._before[begin]
             for _ in range(begin, cycle + 1):
-                self._latest = generator.permutation(len(self._latest))
+                order = generator.permutation(len(self._latest[1]))
             self._before[cycle + 1] = generator.bit_generator.state
-            self._cycle = cycle
-        return self._latest
+            self._latest = (cycle, order)
+        return self._latest[1]
 
 
 def _checked_lengths(lengths: Sequence[int]) -> Array:
     given = listed(lengths)
-    if not isinstance(given, (list, tuple)):
+    if not isinstance(given, Sequence) or isinstance(given, str):
         raise ArgumentTypeError(
             "`sequence_lenghts` has the wrong type", expected="a list", found=typed(lengths)
         )
-    for sequence, length in enumerate(given):
-        if integer(length) == 0:
-            raise InputArgumentError(
-                f"sequence {sequence} has no samples",
-                remedy="Leave it out of `sequence_lenghts`",
-            )
-        whole(f"sequence_lenghts[{sequence}]", length, least=1)
+    if not all(type(length) is int and length > 0 for length in given):  # the usual case, fast
+        for sequence, length in enumerate(given):
+            if integer(length) == 0:
+                raise InputArgumentError(
+                    f"sequence {sequence} has no samples",
+                    remedy="Leave it out of `sequence_lenghts`",
+                )
+            whole(f"sequence_lenghts[{sequence}]", length, least=1)
     if sum(given) >= 2**63:
         raise InvalidArgumentError("the sequences have too many samples", expected="below 2**63")
     return numpy.array(given, numpy.int64)

@@ -218,6 +218,10 @@ def test_numbers_of_other_types_of_python_are_stored() -> None:
         assert stored(DataType.FLOAT, [value, 1]).tolist() == [0.5, 1]
         with pytest.raises(ValueError, match="cannot be stored"):
             stored(DataType.INT8, value)
+    nan = decimal.Decimal("NaN")
+    assert np.isnan(stored(DataType.FLOAT, nan))
+    with pytest.raises(ValueError, match="cannot be stored"):
+        stored(DataType.INT8, nan)
 
 
 @pytest.mark.parametrize(

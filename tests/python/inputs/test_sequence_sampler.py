@@ -74,6 +74,7 @@ def test_slots_of_very_different_speed_are_those_of_the_definition() -> None:
 
 
 def test_indices_are_integers_of_python() -> None:
+    assert batches(SequenceSampler(2, range(1, 4), 1, False), 3) == [[0, 1], [3, 2], [4, 1]]
     (batch,) = batches(SequenceSampler(2, np.array(LENGTHS), np.int64(42)), 1)
     assert batch == SEED_42[0]
     assert [type(index) for index in batch] == [int, int]
@@ -101,7 +102,10 @@ def test_it_has_no_epochs() -> None:
         ((2, [3, 0], 1), AssertionError, "sequence 1 has no samples"),
         ((2, [3, -1], 1), ValueError, r"sequence_lenghts\[1\]"),
         ((2, [3, 1.5], 1), TypeError, r"sequence_lenghts\[1\]"),
+        ((2, [3, True], 1), TypeError, r"sequence_lenghts\[1\]"),
+        ((1, [[3, 4]], 1), TypeError, r"sequence_lenghts\[0\]"),
         ((2, 7, 1), TypeError, "expected a list"),
+        ((1, "34", 1), TypeError, "expected a list"),
         ((2, [2**62, 2**62], 1), ValueError, "too many samples"),
         ((0, [3], 1), ValueError, "`total_batch_size` is out of range"),
         (("2", [3], 1), TypeError, "`total_batch_size`"),
