@@ -133,6 +133,17 @@ def test_a_step_that_refuses_the_fields_is_reported_before_any_data_is_loaded() 
             check()
 
 
+@pytest.mark.parametrize("conditionals", [False, True])
+def test_an_error_in_a_step_keeps_its_class(conditionals: bool) -> None:
+    class Missing(Replaced):
+        def __call__(self, sample: SampleDataGroup) -> SampleDataGroup:
+            sample["missing"] = sample["id"]
+            return sample
+
+    with pytest.raises(KeyError, match="No field with name 'missing'"):
+        loader_of(Handmade(), 2, [Missing(halved)], options={"enable_conditionals": conditionals})
+
+
 def test_the_source_keeps_its_blueprint() -> None:
     source = SharedBlueprint()
     before = str(source.used_sample_data_structure)
