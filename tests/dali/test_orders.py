@@ -87,7 +87,7 @@ def test_sequences_are_the_goldens(make: str, parallel: bool) -> None:
     sampler = SequenceSampler(2, [3, 4, 2, 3], 42)
     source: Any
     if make == "callable":
-        source = SamplerInputCallable(Numbered(12), sampler, len(SEQUENCES), 0)
+        source = SamplerInputCallable(Numbered(12), sampler, len(SEQUENCES), 4)
     else:
         source = SamplerInputIterable(Numbered(12), sampler)
     pages = loader_of(source, 2, use_parallel_external_source=parallel)
@@ -101,7 +101,7 @@ def test_a_shard_of_sequences_is_its_slots(make: str, shard: int) -> None:
     sampler = SequenceSampler(2, [3, 4, 2, 3], 42)
     source: Any
     if make == "callable":
-        source = SamplerInputCallable(Numbered(12), sampler, len(SEQUENCES), 0, shard, 2)
+        source = SamplerInputCallable(Numbered(12), sampler, len(SEQUENCES), 4, shard, 2)
     else:
         source = SamplerInputIterable(Numbered(12), sampler, shard, 2)
     batches = itertools.islice(loader_of(source, 1), len(SEQUENCES))

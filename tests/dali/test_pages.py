@@ -13,8 +13,8 @@ from guides import ROOT, blocks
 PAGES = [page for page in (ROOT / "docs").glob("*.md") if blocks("python dali", page.read_text())]
 
 
-def test_the_page_for_users_of_accvlab_has_programs_with_dali() -> None:
-    assert "from_accvlab.md" in {page.name for page in PAGES}
+def test_the_pages_about_inputs_have_programs_with_dali() -> None:
+    assert {"from_accvlab.md", "inputs.md"} <= {page.name for page in PAGES}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -20,6 +20,7 @@ import torch
 import tqdm
 
 import fuelrail as fr
+from fuelrail import inputs
 from guides import COUNT, ROOT, blocks
 
 NEED_PLUGIN = {"imagenet.md"} if "FUELRAIL_HEVC" not in os.environ else set()
@@ -56,6 +57,8 @@ PUBLIC = {
         for name in module.__all__
     },
     **{f"fuelrail.fields.{name}": getattr(fr.fields, name) for name in fr.fields.__all__},
+    "fuelrail.inputs": inputs,
+    **{f"fuelrail.inputs.{name}": getattr(inputs, name) for name in inputs.__all__},
     **{f"fuelrail.torch.{name}": getattr(fr.torch, name) for name in fr.torch.__all__},
     **{
         f"fuelrail.transforms.{name}": getattr(fr.transforms, name)

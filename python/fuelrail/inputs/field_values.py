@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import decimal
+import math
 import numbers
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -31,7 +33,7 @@ def converted(value: Any, kind: DataType, name: Name) -> Any:
     change of a value, for text, and for lists that are not a tensor.
     """
     if isinstance(value, (list, tuple, numpy.ndarray, numpy.generic, numbers.Number)):
-        return _cast(_array_of(value, name), kind, name)
+        return _cast(_array_of(value, kind, name), kind, name)
     if isinstance(value, _TEXT):
         _refuse_dtype(name, kind, typed(value))
     if type(value).__module__.partition(".")[0] == "cupy":
@@ -39,7 +41,7 @@ def converted(value: Any, kind: DataType, name: Name) -> Any:
     return value
 
 
-def _array_of(value: Any, name: Name) -> Array:
+def _array_of(value: Any, kind: DataType, name: Name) -> Array:
     if numpy.ma.is_masked(value):
         raise InvalidArgumentError(
             f"'{name}' has masked elements", remedy="Give them a value, with `.filled(value)`"
@@ -52,34 +54,50 @@ def _array_of(value: Any, name: Name) -> Array:
             expected="numbers, or lists of equal lengths",
             found=f"{type(error).__name__}: {shown(str(error))}",
         ) from None
+    is_mixed = array.dtype == numpy.float64 and isinstance(value, (list, tuple))
+    if is_mixed and kind.dtype.itemsize == 8 and (abs(array) >= 2**53).any():
+        array = numpy.array(value, object)  # NumPy has rounded the list's large integers
     return array
 
 
 def _cast(array: Array, kind: DataType, name: Name) -> Array:
     dtype = kind.dtype
-    if numpy.can_cast(array.dtype, dtype) or not array.size:
+    if array.dtype == dtype or not array.size or _has_all(dtype, array.dtype):
         return numpy.array(array, dtype)
-    if array.dtype.kind not in "biufO":
-        _refuse_dtype(name, kind, f"an array of {array.dtype.name}")
     if array.dtype.kind == "O":
         return _cast_objects(array, kind, name)
+    if array.dtype.kind not in "biuf":
+        _refuse_dtype(name, kind, f"an array of {array.dtype.name}")
     with numpy.errstate(over="ignore", invalid="ignore"):
         made = array.astype(dtype)
-        exact = _is_exact(array, made)
+    if made.dtype.kind == array.dtype.kind == "f" and numpy.isfinite(made).all():
+        return made
+    exact = _is_exact(array, made)
     if not exact.all():
         _refuse_number(name, kind, array[~exact].tolist()[0])
     return made
 
 
+def _has_all(dtype: numpy.dtype[Any], given: numpy.dtype[Any]) -> bool:
+    """Returns whether a dtype has all numbers of another one. NumPy says so of float64 and int64,
+    too.
+    """
+    is_long = given.kind in "iu" and given.itemsize == 8
+    return numpy.can_cast(given, dtype) and not (is_long and dtype.kind == "f")
+
+
 def _is_exact(given: Array, made: Array) -> Array:
     """Returns which numbers have kept their value, apart from the rounding of floats."""
+    if made.dtype.kind == "b":
+        return numpy.asarray((given == 0) | (given == 1))
     if made.dtype.kind == "f":
         if given.dtype.kind == "f":
             return numpy.isfinite(made) | ~numpy.isfinite(given)
+        most = 2 ** (numpy.finfo(made.dtype).nmant + 1)  # a float type has all integers up to it
+        if int(given.min()) >= -most and int(given.max()) <= most:
+            return numpy.ones(given.shape, bool)
         # As Python's numbers, because NumPy would compare int64 as float64.
         return numpy.asarray(made.astype(object) == given.astype(object), bool)
-    if made.dtype.kind == "b":
-        return numpy.asarray((given == 0) | (given == 1))
     info = numpy.iinfo(made.dtype)
     if given.dtype.kind == "f":
         wide = given.astype(numpy.float64)
@@ -92,21 +110,36 @@ def _is_exact(given: Array, made: Array) -> Array:
 
 def _cast_objects(array: Array, kind: DataType, name: Name) -> Array:
     """Converts Python's numbers, such as integers of more than 64 bits."""
-    for item in array.flat:
-        if not isinstance(item, (numbers.Number, numpy.generic)) or isinstance(item, _TEXT):
+    made = numpy.empty(array.shape, kind.dtype)
+    for place, item in enumerate(array.flat):
+        if not isinstance(item, (numbers.Real, decimal.Decimal, numpy.bool_)):
             _refuse_dtype(name, kind, f"an array with {typed(item)}")
-    try:
-        with numpy.errstate(over="ignore", invalid="ignore"):
-            made = array.astype(kind.dtype)
-    except (OverflowError, TypeError, ValueError):
-        _refuse_number(name, kind, array.flat[0] if array.size == 1 else array.tolist())
-    for given, stored in zip(array.flat, made.flat, strict=True):
-        rounds = made.dtype.kind == "f" and not isinstance(given, numbers.Integral)
-        if rounds and (numpy.isfinite(stored) or not numpy.isfinite(float(given))):
-            continue
-        if stored.item() != given:
-            _refuse_number(name, kind, given)
+        if not _has(kind.dtype, item):
+            _refuse_number(name, kind, item)
+        made.flat[place] = item
     return made
+
+
+def _has(dtype: numpy.dtype[Any], number: Any) -> bool:
+    """Returns whether a dtype has the number, rounded if the number is not an integer."""
+    if dtype.kind == "f":
+        return _float_has(dtype, number)
+    least, most = (0, 1) if dtype.kind == "b" else (numpy.iinfo(dtype).min, numpy.iinfo(dtype).max)
+    try:
+        return bool(least <= number <= most and number == math.floor(number))
+    except decimal.InvalidOperation:  # NaN
+        return False
+
+
+def _float_has(dtype: numpy.dtype[Any], number: Any) -> bool:
+    try:
+        with numpy.errstate(over="ignore"):
+            stored = float(dtype.type(float(number)))
+    except OverflowError:
+        return False
+    if isinstance(number, numbers.Integral):
+        return stored == int(number)
+    return math.isfinite(stored) or not math.isfinite(number)
 
 
 def _refuse_number(name: Name, kind: DataType, number: object) -> NoReturn:

@@ -27,6 +27,7 @@ class SampleDataGroup(FieldTree):
     """An ordered tree of fields. A data field (a leaf) has a DataType and a value; a data group
     field is another SampleDataGroup. Without values, the group is a blueprint: the format alone.
 
+    >>> from fuelrail.inputs import DataType, SampleDataGroup
     >>> sample = SampleDataGroup()
     >>> sample.add_data_field("boxes", DataType.FLOAT)
     >>> sample.add_data_field("scene", DataType.STRING)
@@ -44,8 +45,8 @@ class SampleDataGroup(FieldTree):
     - In a DALI graph, a node is stored as it is, with a check of its dtype when the graph runs.
 
     Errors: FieldError, a KeyError, for a field that does not exist; InputArgumentError, an
-    AssertionError, for a path or a name of the wrong type; InvalidArgumentError, a ValueError, for a
-    value that the field cannot store.
+    AssertionError, for a path or a name of the wrong type; InvalidArgumentError, a ValueError, for
+    a value that the field cannot store.
     """
 
     def __init__(self) -> None:
@@ -252,7 +253,7 @@ class SampleDataGroup(FieldTree):
         return self if not names else self._group_at(names[:-1])[names[-1]]
 
     def set_item_in_path(self, path: Path, value: Any) -> None:
-        """Assigns a value at a path. Errors: as an assignment; InputArgumentError if it is empty."""
+        """Assigns a value at a path. Errors: as an assignment; InputArgumentError if empty."""
         names = names_of(path)
         if not names:
             raise empty_path()
@@ -285,10 +286,12 @@ class SampleDataGroup(FieldTree):
         """Sets the values of all data fields, in the order of `get_data`, as they are: without
         mapping, conversion or check. Returns this group.
 
-        Errors: OutOfRangeError, an IndexError, for too few values; InvalidArgumentError for too many.
+        Errors: OutOfRangeError, an IndexError, for too few values; InvalidArgumentError for too
+        many.
         """
-        values, names = list(data), self.field_names_flat
-        if len(values) != len(names):
+        values = list(data)
+        if len(values) != sum(1 for _ in self._leaves()):
+            names = self.field_names_flat
             kind = OutOfRangeError if len(values) < len(names) else InvalidArgumentError
             raise kind(
                 "the number of values differs from the number of data fields",
@@ -308,13 +311,13 @@ class SampleDataGroup(FieldTree):
 
         Errors: FieldError if a name is missing.
         """
-        chosen = data[index]
-        for name in self.field_names_flat:
+        chosen, names = data[index], self.field_names_flat
+        for name in names:
             if name not in chosen:
                 raise FieldError(
                     f"the output has no field '{name}'", found=f"only {', '.join(chosen)}"
                 )
-        self.set_data([chosen[name] for name in self.field_names_flat])
+        self.set_data([chosen[name] for name in names])
 
     def ensure_uniform_size_in_batch(self, fill_value: float) -> None:
         """In a DALI graph, pads all fields below at their ends, so that the samples of a batch have
