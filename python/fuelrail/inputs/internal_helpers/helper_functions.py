@@ -75,7 +75,7 @@ def get_mapped(val: Any, mapping: Mapping[Any, Any], encapsulate: bool = False) 
         return [get_mapped(item, mapping) for item in val]
     if val not in mapping and None not in mapping:
         raise FieldError(
-            "the mapping has no such value", expected=shown(list(mapping)), found=shown(val)
+            "a value is not in the mapping", expected=shown(list(mapping)), found=shown(val)
         )
     found = mapping[val if val in mapping else None]
     return [found] if encapsulate else found

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy
 
@@ -84,7 +84,7 @@ class _Ranged(TransformationStep):
 
     def _drawn(self, draws: Draws) -> Array:
         chosen = numpy.array([next(draws) for _ in self._low])
-        return self._low + (self._high - self._low) * chosen
+        return numpy.asarray(self._low + (self._high - self._low) * chosen)
 
 
 class Translation(_Ranged):
@@ -183,10 +183,10 @@ class _AlignedStep(TransformationStep):
 
     def check_prev_types_compatible_and_add_current_type(self, prev_types: set[type]) -> set[type]:
         if prev_types & {Rotation, Shearing}:
+            # The beginning of this text is ACCV-Lab's, because programs may match it.
             name = type(self).__name__
-            raise InvalidArgumentError(
-                f"Cannot perform `{name}` if rotation or shearing are performed before it",
-                remedy="Put this step before the rotation or shearing",
+            raise _misplaced(
+                f"Cannot perform `{name}` if rotation or shearing are performed before"
             )
         return super().check_prev_types_compatible_and_add_current_type(prev_types)
 
@@ -212,7 +212,7 @@ class ShiftInsideOriginalImage(_AlignedStep):
         return moved(numpy.where(self._moves & (least <= most), chosen, 0.0)) @ matrix
 
 
-class Border(enum.Enum):
+class _Border(enum.Enum):
     """A border of the viewport."""
 
     TOP = 0
@@ -224,12 +224,12 @@ class Border(enum.Enum):
 class ShiftToAlignWithOriginalImageBorder(_AlignedStep):
     """Moves the image so that one of its borders is that of the viewport."""
 
-    Border = Border
+    Border: ClassVar[type[_Border]] = _Border
 
-    def __init__(self, prob: float, border: Border) -> None:
+    def __init__(self, prob: float, border: _Border) -> None:
         """prob: the probability of this step. border: which border."""
         super().__init__(prob)
-        if not isinstance(border, Border):
+        if not isinstance(border, _Border):
             raise InputArgumentError(
                 "`border` has the wrong type", expected="a Border", found=typed(border)
             )
@@ -237,8 +237,8 @@ class ShiftToAlignWithOriginalImageBorder(_AlignedStep):
 
     def _apply(self, matrix: Array, size: Array, draws: Draws) -> Array:
         low, high = borders(matrix, size)
-        shift = -low if self._border in (Border.TOP, Border.LEFT) else size - high
-        along_y = self._border in (Border.TOP, Border.BOTTOM)
+        shift = -low if self._border in (_Border.TOP, _Border.LEFT) else size - high
+        along_y = self._border in (_Border.TOP, _Border.BOTTOM)
         return moved(numpy.where([not along_y, along_y], shift, 0.0)) @ matrix
 
 
@@ -334,6 +334,10 @@ def resized(size: Array, output: Array, mode: ResizingMode, anchor: ResizingAnch
         factors = numpy.full(2, factors.max())
     at = _ANCHORS[anchor] if anchor is not None else 0.0
     return moved((output - size * factors) * at) @ numpy.diag([*factors, 1.0])
+
+
+def _misplaced(failure: str) -> InvalidArgumentError:
+    return InvalidArgumentError(failure, remedy="Put this step before the rotation or shearing")
 
 
 def moved(shift: Array) -> Array:

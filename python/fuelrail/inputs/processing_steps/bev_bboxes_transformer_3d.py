@@ -126,7 +126,7 @@ class BEVBBoxesTransformer3D(PipelineStepBase):
                     kind = data_empty.get_parent_of_path(path).get_type_of_field(name)
                     if kind not in (DataType.FLOAT, DataType.FLOAT64):
                         raise FieldError(
-                            f"the field '{name}' has the wrong type",
+                            f"'{name}' cannot be moved",
                             expected="a data field of FLOAT or FLOAT64",
                             found=getattr(kind, "name", "a data group field"),
                         )
@@ -165,16 +165,17 @@ def matrix_of(movement: Array) -> Array:
 
 
 def moved_points(points: Array, movement: Array) -> Array:
-    moved = points @ (rotation_of(movement) * movement[2]).T + movement[3:]
-    return moved.astype(points.dtype)
+    linear = rotation_of(movement) * movement[2]
+    return numpy.asarray(points @ linear.T + movement[3:], points.dtype)
 
 
 def moved_velocities(velocities: Array, movement: Array) -> Array:
-    return (velocities @ (rotation_of(movement) * movement[2]).T).astype(velocities.dtype)
+    linear = rotation_of(movement) * movement[2]
+    return numpy.asarray(velocities @ linear.T, velocities.dtype)
 
 
 def moved_sizes(sizes: Array, movement: Array) -> Array:
-    return (sizes * movement[2]).astype(sizes.dtype)
+    return numpy.asarray(sizes * movement[2], sizes.dtype)
 
 
 def turned(angles: Array, movement: Array) -> Array:
@@ -188,11 +189,11 @@ def turned(angles: Array, movement: Array) -> Array:
 
 
 def from_right(matrix: Array, movement: Array) -> Array:
-    return (matrix @ numpy.linalg.inv(matrix_of(movement))).astype(matrix.dtype)
+    return numpy.asarray(matrix @ numpy.linalg.inv(matrix_of(movement)), matrix.dtype)
 
 
 def from_left(matrix: Array, movement: Array) -> Array:
-    return (matrix_of(movement) @ matrix).astype(matrix.dtype)
+    return numpy.asarray(matrix_of(movement) @ matrix, matrix.dtype)
 
 
 def _texts(kind: str, names: Names) -> tuple[Any, ...]:

@@ -20,7 +20,7 @@ def color_matrix(saturation: float, hue: float, channels: tuple[int, ...], bgr: 
     """Returns the matrix, float32 of shape (3, 3), that changes a pixel.
 
     saturation: the factor of the colors; 1 keeps them, 0 makes gray.
-    hue: the angle by which colors turn in the plane of YIQ's I and Q, in degrees.
+    hue: the angle by which colors turn in YIQ, from red to green, in degrees.
     channels: the channel of the pixel that each channel becomes.
     bgr: whether pixels are blue, green, red.
 
@@ -30,7 +30,7 @@ def color_matrix(saturation: float, hue: float, channels: tuple[int, ...], bgr: 
     if saturation != 1 or hue != 0:
         angle = numpy.deg2rad(hue)
         cos, sin = saturation * numpy.cos(angle), saturation * numpy.sin(angle)
-        turned = numpy.array([[1, 0, 0], [0, cos, -sin], [0, sin, cos]])
+        turned = numpy.array([[1, 0, 0], [0, cos, sin], [0, -sin, cos]])
         matrix = numpy.linalg.inv(_TO_YIQ) @ turned @ _TO_YIQ
         if bgr:
             matrix = matrix[::-1, ::-1]

@@ -94,7 +94,7 @@ def radii_of(boxes: Array, centers: Array) -> Array:
     """Returns the distance of each center to the nearest side of its box; 0 outside of the box."""
     corners = boxes.reshape(-1, 2, 2)
     to_sides = numpy.concatenate([centers - corners.min(1), corners.max(1) - centers], 1)
-    return numpy.maximum(to_sides.min(1), 0)
+    return numpy.asarray(numpy.maximum(to_sides.min(1), 0))
 
 
 def draw_gaussian(image: Array, pixel: Array, radius: float, sigma_factor: float) -> None:

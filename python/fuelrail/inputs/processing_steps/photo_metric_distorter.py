@@ -164,9 +164,9 @@ def changes(
     factor = contrast if does[1] else 1.0
     factors = (1.0, factor) if late < 1 else (factor, 1.0)
     return (
-        numpy.float32(brightness if does[0] else 0.0).reshape(()),
-        numpy.float32(factors[0]).reshape(()),
-        numpy.float32(factors[1]).reshape(()),
+        numpy.array(brightness if does[0] else 0.0, numpy.float32),
+        numpy.array(factors[0], numpy.float32),
+        numpy.array(factors[1], numpy.float32),
         color_matrix(saturation if does[2] else 1.0, hue if does[3] else 0.0, channels, bgr),
     )
 
