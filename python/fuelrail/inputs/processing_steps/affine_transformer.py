@@ -10,9 +10,11 @@ import numpy
 from fuelrail.errors import InvalidArgumentError
 from fuelrail.inputs.dali import dali
 from fuelrail.inputs.field_tree import Name
+from fuelrail.inputs.internal_helpers.helper_functions import get_as_data_node
 from fuelrail.inputs.processing_steps import affine_steps
 from fuelrail.inputs.processing_steps.fields_of_steps import (
     Names,
+    cast,
     check_has_gpu,
     computed,
     height_width,
@@ -125,8 +127,8 @@ class AffineTransformer(PipelineStepBase):
             node = data.get_item_in_path(path)
             data.set_item_in_path(path, computed(affine_steps.transformed_points, node, matrix))
         for path in _paths(data, self._sizes):
-            size = self._output.astype(kind_of(data, path).dtype)
-            data.set_item_in_path(path, dali("types").Constant(size, device="cpu"))
+            size = cast(get_as_data_node(self._output), kind_of(data, path))
+            data.set_item_in_path(path, size)
         return data
 
     def _matrix(self, data: SampleDataGroup) -> tuple[Any, Any]:

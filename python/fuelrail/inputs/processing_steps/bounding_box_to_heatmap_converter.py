@@ -161,9 +161,9 @@ class BoundingBoxToHeatmapConverter(PipelineStepBase):
                 options=self._options,
             )
             self._add_fields(group)
-            for (name, _), node in zip(self._outputs, made, strict=True):
+            for index, (name, _) in enumerate(self._outputs):
                 if name is not None:
-                    group[name] = node
+                    group[name] = made[index]
         return data
 
     def _size_node(self, beside: SampleDataGroup) -> Any:

@@ -64,18 +64,19 @@ class ConditionalElementRemover(PipelineStepBase):
         self._annotation_name = annotation_field_name
         self._mask_name = mask_field_name
         self._names = names_in("field_names_to_process", field_names_to_process)
-        self._axes = [whole("field_dims_to_process", axis) for axis in field_dims_to_process]
-        self._dimensions = [
+        axes = [whole("field_dims_to_process", axis) for axis in field_dims_to_process]
+        dimension_counts = [
             whole("fields_to_process_num_dims", number) for number in fields_to_process_num_dims
         ]
         self._removes_mask = remove_mask_field
-        if not len(self._names) == len(self._axes) == len(self._dimensions):
+        if not len(self._names) == len(axes) == len(dimension_counts):
             raise InputArgumentError(
                 "the lists of ConditionalElementRemover do not match",
                 expected="an axis and a number of axes for each field",
-                found=f"{len(self._names)}, {len(self._axes)} and {len(self._dimensions)} items",
+                found=f"{len(self._names)}, {len(axes)} and {len(dimension_counts)} items",
             )
-        for name, axis, dimensions in zip(self._names, self._axes, self._dimensions, strict=True):
+        self._fields = list(zip(self._names, axes, dimension_counts, strict=True))
+        for name, axis, dimensions in self._fields:
             if axis >= dimensions:
                 raise InputArgumentError(
                     f"`field_dims_to_process` is out of range for '{name}'",
@@ -87,9 +88,7 @@ class ConditionalElementRemover(PipelineStepBase):
         for path in data.find_all_occurrences(self._annotation_name):
             group: SampleDataGroup = data.get_item_in_path(path)
             mask = group[self._mask_name]
-            for name, axis, dimensions in zip(
-                self._names, self._axes, self._dimensions, strict=True
-            ):
+            for name, axis, dimensions in self._fields:
                 group[name] = computed(
                     kept, group[name], mask, axis=axis, dimensions=dimensions, name=str(name)
                 )

@@ -16,7 +16,6 @@ from fuelrail.inputs.processing_steps.fields_of_steps import (
     Paths,
     cast,
     check_has_gpu,
-    dali_type,
     height_width,
     kind_of,
     occurrences,
@@ -175,26 +174,41 @@ class ImageMeanStdDevNormalizer(ImageStep):
         Errors: InvalidArgumentError, a ValueError, for a std_dev that is not positive.
         """
         super().__init__(image_name, data_type(output_type))
-        self._mean = _per_channel("mean", mean)
-        self._std = _per_channel("std_dev", std_dev)
-        if not (self._std > 0).all():
+        self._mean, self._std = _per_channel(mean, std_dev)
+        if not numpy.all(numpy.greater(self._std, 0)):
             raise _not_positive("Standard deviation must be greater than 0", std_dev)
 
     def _changed(self, image: Any) -> Any:
-        fn = dali("fn")
-        return fn.normalize(
-            image,
-            axes=[0, 1],
-            mean=self._mean,
-            stddev=self._std,
-            dtype=dali_type(self._output_type or DataType.FLOAT),
+        if isinstance(self._mean, numpy.ndarray):
+            image = dali("fn").normalize(image, axes=[0, 1], mean=self._mean, stddev=self._std)
+        else:
+            image = (cast(image, DataType.FLOAT) - self._mean) / self._std
+        return cast(image, self._output_type or DataType.FLOAT)
+
+
+def _per_channel(
+    mean: Sequence[float] | float, std_dev: Sequence[float] | float
+) -> tuple[Any, Any]:
+    """Returns mean and standard deviation as DALI takes them: two numbers, or two arrays with the
+    axes of an image. Errors: InputArgumentError if their lengths differ.
+    """
+    given = {"mean": mean, "std_dev": std_dev}
+    if all(isinstance(values, (int, float)) for values in given.values()):
+        return float(mean), float(std_dev)  # type: ignore[arg-type]
+    means, stds = (
+        [values] if isinstance(values, (int, float)) else reals(argument, values)
+        for argument, values in given.items()
+    )
+    if 1 not in (len(means), len(stds)) and len(means) != len(stds):
+        raise InputArgumentError(
+            "`mean` and `std_dev` have different lengths",
+            found=f"{len(means)} and {len(stds)} numbers",
         )
-
-
-def _per_channel(argument: str, values: Sequence[float] | float) -> numpy.ndarray[Any, Any]:
-    """Returns the values with the axes of an image."""
-    numbers = [values] if isinstance(values, (int, float)) else reals(argument, values)
-    return numpy.array(numbers, numpy.float32).reshape(1, 1, -1)
+    mean_array, std_array = (
+        numpy.array(values, numpy.float32).reshape(1, 1, -1)
+        for values in numpy.broadcast_arrays(means, stds)
+    )
+    return mean_array, std_array
 
 
 def _not_positive(failure: str, std_dev: object) -> InvalidArgumentError:
