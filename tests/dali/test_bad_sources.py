@@ -35,7 +35,6 @@ ACCEPTED = {
     "big-endian": (MATRIX.astype(">f4"), NUMBER.astype(">i4")),
     "tensor": (torch.eye(2), torch.tensor(5, dtype=torch.int32)),
     "list": [MATRIX, NUMBER],
-    "subclass": (np.asmatrix(MATRIX), NUMBER),
 }
 
 
