@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fuelrail import transforms as T
 from fuelrail.inputs import DataType
 from fuelrail.inputs.processing_steps import (
     AffineTransformer,
@@ -105,6 +106,13 @@ def test_points_are_clipped_in_their_own_type() -> None:
     step = CoordinateCropper("p", [0.1, -1.5], [2.7, 300])
     integers = batch_of(step, {"p": np.array([[5, 7], [0, 255]], np.uint8)})["p"]
     assert integers[0].tolist() == [[2, 7], [1, 255]]
+
+
+def test_the_engine_clips_boxes_to_an_image_alike() -> None:
+    boxes = np.array([[-5, 3, 30, 99], [10, 10, 20, 20], [70, 2, 90, 30]], F32)
+    step = CoordinateCropper("boxes", [0, 0, 0, 0], [80, 40, 80, 40])
+    own = batch_of(step, {"boxes": boxes})["boxes"][0]
+    assert (own == T.draw([], (40, 80)).move_boxes(boxes)[0]).all()
 
 
 def test_points_on_the_border_are_inside() -> None:
