@@ -1,6 +1,7 @@
 """ACCV-Lab's processing steps: what a DALI pipeline does with the fields of its samples.
 
-They run on the CPU, and need DALI only when a pipeline is built. docs/from_accvlab.md lists them.
+They run on the CPU, and need DALI only when a pipeline is built. docs/processing_steps.md is the
+guide.
 """
 
 from __future__ import annotations
