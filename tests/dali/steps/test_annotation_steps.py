@@ -214,6 +214,12 @@ def test_heatmaps_are_made_of_every_annotation() -> None:
         assert group["drawn"].all()
 
 
+def test_steps_run_without_conditionals_too() -> None:
+    step = AnnotationElementConditionEval("annotation", "r = points >= 5 and not hidden", False)
+    batch = batch_of(step, {"annotation": OBJECTS}, enable_conditionals=False)
+    assert batch["annotation"]["r"].tolist() == [[False, False, False, True, False]]
+
+
 def test_the_result_has_the_type_that_the_check_says() -> None:
     step = AnnotationElementConditionEval("a", "r = x > 1", False)
     assert after(step, {"a": {"x": np.zeros(2)}})["a"].get_type_of_field("r") is DataType.BOOL
