@@ -114,14 +114,18 @@ def test_a_step_that_breaks_its_promise_is_an_assertion_error() -> None:
 
 def test_fields_are_padded_in_a_batch() -> None:
     samples: list[dict[Any, Any]] = [
-        {"a": np.ones((n, 2), np.float32), "group": {"b": np.ones(n, np.int32)}} for n in (1, 3, 0)
+        {"a": np.ones((n, 2), np.float32), "group": {"b": np.ones(n, np.int32), "text": "abc"[:n]}}
+        for n in (1, 3, 0)
     ]
     batch = batch_of(PaddingToUniform(fill_value=-1), *samples)
     assert batch["a"].shape == (3, 3, 2)
     assert batch["group"]["b"].tolist() == [[1, -1, -1], [1, 1, 1], [-1, -1, -1]]
+    assert batch["group"]["text"] == ["a", "abc", ""]
     some = [{**sample, "a": samples[1]["a"]} for sample in samples]
     assert batch_of(PaddingToUniform("group"), *some)["group"]["b"].shape == (3, 3)
-    assert batch_of(PaddingToUniform(["b"]), *some)["group"]["b"].shape == (3, 3)
+    batch = batch_of(PaddingToUniform(["b", "text"], -1), *some)
+    assert batch["group"]["b"].tolist()[2] == [-1, -1, -1]
+    assert batch["group"]["text"] == ["a", "abc", ""]
 
 
 def test_fields_are_removed_everywhere() -> None:

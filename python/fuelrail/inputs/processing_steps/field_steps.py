@@ -32,22 +32,27 @@ class PaddingToUniform(PipelineStepBase):
         """field_names: a name, or a list of names. A group stands for all its fields. Default: all
             fields.
 
-        fill_value: the value of the padding. Default: 0.
+        fill_value: the value of the padding. Default: 0. Texts are padded with NULs, always.
         """
         self._names = None if field_names is None else names_in("field_names", field_names)
         self._fill = fill_value
 
     def _process(self, data: SampleDataGroup) -> SampleDataGroup:
         if self._names is None:
-            data.ensure_uniform_size_in_batch(self._fill)
-            return data
-        for name in self._names:
+            self._pad_group(data)
+        for name in self._names or ():
             for path in data.find_all_occurrences(name):
+                value = data.get_item_in_path(path)
                 if data.path_exists_and_is_data_group_field(path):
-                    data.get_item_in_path(path).ensure_uniform_size_in_batch(self._fill)
+                    self._pad_group(value)
                 else:
-                    data.set_item_in_path(path, pad(data.get_item_in_path(path), self._fill))
+                    is_text = kind_of(data, path) is DataType.STRING
+                    data.set_item_in_path(path, pad(value, 0 if is_text else self._fill))
         return data
+
+    def _pad_group(self, group: SampleDataGroup) -> None:
+        group.ensure_uniform_size_in_batch_for_all_strings()
+        group.ensure_uniform_size_in_batch(self._fill)
 
     def _check_and_adjust_data_format_input_to_output(
         self, data_empty: SampleDataGroup

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,24 +36,29 @@ __all__ = [
 
 
 class ImageStep(PipelineStepBase):
-    """A step that changes each image of a name by itself."""
+    """A step that changes all images of a name alike."""
 
     def __init__(self, image_name: Name, output_type: DataType | None = None) -> None:
         """output_type: the type of the images after the step. Default: the type before."""
         self._image_name = image_name
         self._output_type = output_type
 
-    def _changed(self, image: Any) -> Any:
-        """Returns the node of the changed image."""
-        raise NotImplementedError
+    def _drawn(self) -> Any:
+        """Returns the random numbers that all images of a sample share. Default: none."""
+        return None
+
+    @abstractmethod
+    def _changed(self, image: Any, kind: DataType, drawn: Any) -> Any:
+        """Returns the node of the changed image. kind: the type of `image`."""
 
     def _image_paths(self, fields: SampleDataGroup) -> Paths:
         name = self._image_name
         return occurrences(fields, name, f"No occurrences of images found with the name '{name}'")
 
     def _process(self, data: SampleDataGroup) -> SampleDataGroup:
+        drawn = self._drawn()
         for path in self._image_paths(data):
-            image = self._changed(data.get_item_in_path(path))
+            image = self._changed(data.get_item_in_path(path), kind_of(data, path), drawn)
             if self._output_type is not None:
                 data.change_type_of_data_and_remove_data(path, self._output_type)
             data.set_item_in_path(path, image)
@@ -92,7 +98,7 @@ class ImageDecoder(ImageStep):
         self._load = hw_decoder_load
         self._bgr = as_bgr
 
-    def _changed(self, image: Any) -> Any:
+    def _changed(self, image: Any, kind: DataType, drawn: Any) -> Any:
         if self._mixed:
             check_has_gpu("use_device_mixed")
         types = dali("types").DALIImageType
@@ -139,7 +145,7 @@ class ImageToTileSizePadder(ImageStep):
             )
         self._sides = sides
 
-    def _changed(self, image: Any) -> Any:
+    def _changed(self, image: Any, kind: DataType, drawn: Any) -> Any:
         fn, shape = dali("fn"), height_width(image)
         padded = [(shape[i] + side - 1) // side * side for i, side in enumerate(self._sides)]
         return fn.pad(image, axes=[0, 1], shape=fn.stack(*padded), fill_value=0)
@@ -152,7 +158,7 @@ class ImageRange01Normalizer(ImageStep):
         """image_name: the name of the fields."""
         super().__init__(image_name, DataType.FLOAT)
 
-    def _changed(self, image: Any) -> Any:
+    def _changed(self, image: Any, kind: DataType, drawn: Any) -> Any:
         return cast(image, DataType.FLOAT) / 255.0
 
 
@@ -178,7 +184,7 @@ class ImageMeanStdDevNormalizer(ImageStep):
         if not numpy.all(numpy.greater(self._std, 0)):
             raise _not_positive("Standard deviation must be greater than 0", std_dev)
 
-    def _changed(self, image: Any) -> Any:
+    def _changed(self, image: Any, kind: DataType, drawn: Any) -> Any:
         if isinstance(self._mean, numpy.ndarray):
             image = dali("fn").normalize(image, axes=[0, 1], mean=self._mean, stddev=self._std)
         else:

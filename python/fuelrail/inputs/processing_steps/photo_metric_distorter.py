@@ -85,19 +85,12 @@ class PhotoMetricDistorter(ImageStep):
         self._bgr = is_bgr
         self._on_gpu = enforce_process_on_gpu
 
-    def _process(self, data: SampleDataGroup) -> SampleDataGroup:
-        if self._on_gpu:
-            check_has_gpu("enforce_process_on_gpu")
-        numbers = self._drawn()
-        for path in self._image_paths(data):
-            kind = kind_of(data, path)
-            data.set_item_in_path(path, self._distorted(data.get_item_in_path(path), kind, numbers))
-        return data
-
     def _drawn(self) -> tuple[Any, Any, Any, Any]:
         """Draws the numbers of a sample: what is added, the factors of contrast before and after
         the change of colors, and the matrix of that change.
         """
+        if self._on_gpu:
+            check_has_gpu("enforce_process_on_gpu")
         fn = dali("fn")
         chances = [fn.random.uniform(range=[0.0, 1.0]) for _ in _CHANGES]
         late = fn.random.uniform(range=[0, 2])
@@ -119,9 +112,9 @@ class PhotoMetricDistorter(ImageStep):
         )
         return tuple(made)
 
-    def _distorted(self, image: Any, kind: DataType, numbers: tuple[Any, Any, Any, Any]) -> Any:
+    def _changed(self, image: Any, kind: DataType, drawn: Any) -> Any:
         fn, clamp = dali("fn"), dali("math").clamp
-        added, first, last, matrix = numbers
+        added, first, last, matrix = drawn
         most = 255.0 if kind is DataType.UINT8 else 1.0
         if self._on_gpu:
             image = image.gpu()
