@@ -150,7 +150,7 @@ def test_the_engine_enlarges_to_the_same_pixels(tmp_path: pathlib.Path) -> None:
 
 
 def test_the_engine_pads_alike(tmp_path: pathlib.Path) -> None:
-    own = of_dali(ImageToTileSizePadder("image", [32, 48]), NOISE)
+    own = of_dali(ImageToTileSizePadder("image", [48, 32]), NOISE)
     assert (own == of_engine(tmp_path, NOISE, [T.Pad((0, 0, 32, 16))])).all()
 
 
@@ -184,7 +184,7 @@ def test_a_color_image_is_brightened_and_clipped() -> None:
 
 def test_images_are_padded_to_tiles_each_by_itself() -> None:
     samples = [{"image": NOISE[:, :side], "camera": {"image": NOISE}} for side in (30, 33)]
-    batch = batch_of([ImageToTileSizePadder("image", [32, 16])], samples[0], samples[0])
+    batch = batch_of([ImageToTileSizePadder("image", [16, 32])], samples[0], samples[0])
     assert batch["image"].shape == (2, 64, 32, 3)
     assert batch["camera"]["image"].shape == (2, 64, 64, 3)
     assert (batch["image"][0, :48, :30] == NOISE[:, :30]).all()
@@ -192,7 +192,7 @@ def test_images_are_padded_to_tiles_each_by_itself() -> None:
     assert not batch["image"][0, :, 30:].any()
     mixed = [{"image": NOISE[:, :side]} for side in (30, 33)]
     with pytest.raises(ValueError, match="shape"):
-        batch_of(ImageToTileSizePadder("image", [32, 16]), *mixed)
+        batch_of(ImageToTileSizePadder("image", [16, 32]), *mixed)
 
 
 def test_the_normalized_type_is_chosen() -> None:

@@ -130,7 +130,7 @@ class ImageToTileSizePadder(ImageStep):
     def __init__(self, image_name: Name, tile_size_to_pad_to: int | Sequence[int]) -> None:
         """image_name: the name of the fields.
 
-        tile_size_to_pad_to: the size, or [height, width].
+        tile_size_to_pad_to: the size, or [width, height].
 
         Errors: InputArgumentError, an AssertionError, for a size that is not positive.
         """
@@ -143,7 +143,7 @@ class ImageToTileSizePadder(ImageStep):
                 expected="an integer above 0, or two of them",
                 found=shown(tile),
             )
-        self._sides = sides
+        self._sides = sides[::-1]
 
     def _changed(self, image: Any, kind: DataType, drawn: Any) -> Any:
         fn, shape = dali("fn"), height_width(image)
