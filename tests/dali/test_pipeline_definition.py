@@ -45,8 +45,8 @@ def halved(value: Any) -> Any:
     return fn.cast(value, dtype=FLOAT) / 2.0
 
 
-def doubled_if_odd(value: Any) -> Any:
-    if value % 2 == 1:
+def doubled_if_large(value: Any) -> Any:
+    if value > 3:
         value = value * 2
     return value
 
@@ -70,9 +70,9 @@ def test_steps_run_in_their_order_and_none_is_no_step() -> None:
 
 def test_a_step_may_branch_on_values_of_the_graph() -> None:
     loader = loader_of(
-        Handmade(), 4, [Replaced(doubled_if_odd)], options={"enable_conditionals": True}
+        Handmade(), 4, [Replaced(doubled_if_large)], options={"enable_conditionals": True}
     )
-    assert ids(loader) == [[0, 2, 2, 6], [4, 10, 6, 14]]
+    assert ids(loader) == [[0, 1, 2, 3], [8, 10, 12, 14]]
 
 
 @pytest.mark.parametrize("parallel", [False, True])
@@ -131,6 +131,17 @@ def test_a_step_that_refuses_the_fields_is_reported_before_any_data_is_loaded() 
     ):
         with pytest.raises(ValueError, match="the type of a data field is invalid"):
             check()
+
+
+@pytest.mark.parametrize("conditionals", [False, True])
+def test_an_error_in_a_step_keeps_its_class(conditionals: bool) -> None:
+    class Missing(Replaced):
+        def __call__(self, sample: SampleDataGroup) -> SampleDataGroup:
+            sample["missing"] = sample["id"]
+            return sample
+
+    with pytest.raises(KeyError, match="No field with name 'missing'"):
+        loader_of(Handmade(), 2, [Missing(halved)], options={"enable_conditionals": conditionals})
 
 
 def test_the_source_keeps_its_blueprint() -> None:

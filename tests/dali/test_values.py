@@ -13,7 +13,8 @@ from fuelrail.inputs.data_type import DataType
 from structured_sources import TEXTS, Numbered
 
 NUMBERS = [kind for kind in DataType if kind is not DataType.STRING]
-TORCH_LACKS = {DataType.UINT16, DataType.UINT32, DataType.UINT64}  # in DALI's iterator
+# The types that DALI's iterator for torch has.
+TORCH = {"BOOL", "FLOAT", "FLOAT16", "FLOAT64", "INT8", "INT16", "INT32", "INT64", "UINT8"}
 
 
 class OneField(DataProvider):
@@ -55,11 +56,12 @@ def batch_of(kind: DataType, values: list[Any], steps: Any = (), **options: Any)
     return next(iter(loader_of(source, len(values), steps, **options)))["value"]
 
 
-@pytest.mark.parametrize("torch", [False, True])
-@pytest.mark.parametrize("kind", NUMBERS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    ("kind", "torch"),
+    [(kind, False) for kind in NUMBERS] + [(kind, True) for kind in NUMBERS if kind.name in TORCH],
+    ids=str,
+)
 def test_numbers_of_every_type_arrive_as_themselves(kind: DataType, torch: bool) -> None:
-    if torch and kind in TORCH_LACKS:
-        pytest.skip("DALI's iterator for torch has no such type")
     dtype = np.dtype(SampleDataGroup.get_numpy_type_for_dali_type(kind))
     if dtype.kind == "f":
         ends = [np.finfo(dtype).min, np.finfo(dtype).max]

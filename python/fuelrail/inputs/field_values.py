@@ -103,8 +103,8 @@ def _is_exact(given: Array, made: Array) -> Array:
         wide = given.astype(numpy.float64)
         fits = (wide >= float(info.min)) & (wide < float(info.max + 1))
         return numpy.asarray(fits & (wide == numpy.floor(wide)))
-    own = numpy.iinfo(given.dtype)
-    least, most = max(info.min, own.min), min(info.max, own.max)
+    own, same = numpy.iinfo(given.dtype), given.dtype.type  # NumPy 1 would compare as floats
+    least, most = same(max(info.min, own.min)), same(min(info.max, own.max))
     return numpy.asarray((given >= least) & (given <= most))
 
 

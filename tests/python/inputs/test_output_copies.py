@@ -183,6 +183,17 @@ def test_a_name_that_is_not_in_a_list_is_not_read_as_letters(argument: str) -> N
         )
 
 
+def test_a_source_without_fields_is_an_error() -> None:
+    class Empty(Source):
+        used_sample_data_structure = SampleDataGroup()
+
+    empty = PipelineDefinition(
+        Empty(), check_data_format=False, copy_external_source_passthrough_outputs=True
+    )
+    with pytest.raises(ValueError, match="the source's samples have no data fields"):
+        empty.check_and_get_output_data_structure()
+
+
 @pytest.mark.parametrize("source", [None, [], lambda _: (), object()])
 def test_a_source_without_its_fields_is_an_error(source: Any) -> None:
     with pytest.raises(TypeError, match="expected a CallableBase or an IterableBase"):

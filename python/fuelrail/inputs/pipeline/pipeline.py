@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, warn_user
+from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, warn_user
 from fuelrail.inputs.dali import dali
 from fuelrail.inputs.pipeline.checked_source import checked_source
 from fuelrail.inputs.pipeline.output_copies import (
@@ -126,7 +126,7 @@ class PipelineDefinition:
         """Returns the fields that the pipeline gives, without values. No data is loaded.
 
         Errors: what a step raises whose input fields are not as it needs them; ValueError if a name
-            or path of fields to copy is not valid.
+            or path of fields to copy is not valid, or if the source's samples have no fields.
         """
         return self._plan()[0]
 
@@ -140,9 +140,14 @@ class PipelineDefinition:
         Errors: as of `check_and_get_output_data_structure`. ImportError if DALI is not installed.
         """
         paths = self._plan(print if self._prints else None)[1]
-        return dali("pipeline").experimental.pipeline_def(PipelineDefinition._graph)(
-            self, paths, *args, **kwargs
-        )
+        make = dali("pipeline").experimental.pipeline_def(PipelineDefinition._graph)
+        try:
+            return make(self, paths, *args, **kwargs)
+        except Exception as error:
+            # With conditionals, DALI replaces classes of errors that it does not know.
+            if isinstance(error.__context__, Error):
+                raise error.__context__ from None
+            raise
 
     def _plan(
         self, show: Callable[[str], object] | None = None
@@ -155,6 +160,8 @@ class PipelineDefinition:
             return fields
 
         fields = shown("Fields of the source", self.input_data_structure)
+        if not fields.field_names_flat:
+            raise InvalidArgumentError("the source's samples have no data fields")
         for number, step in enumerate(self._steps, 1):
             fields = step.check_input_data_format_and_set_output_data_format(fields)
             shown(f"Fields after step {number}, {type(step).__name__}", fields)
