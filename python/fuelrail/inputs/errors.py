@@ -14,13 +14,9 @@ __all__ = ["ExhaustedError", "FieldError", "InputArgumentError", "ProviderError"
 class InputArgumentError(InvalidArgumentError, AssertionError):
     """An argument has an invalid value or type."""
 
-    ag_pass_through = True  # DALI would replace the error by one of another class
-
 
 class FieldError(InvalidArgumentError, KeyError):
     """A field does not exist, exists already, or does not match; or a mapping lacks a value."""
-
-    ag_pass_through = True
 
     def __str__(self) -> str:
         return Exception.__str__(self)  # KeyError would show the repr of the text
