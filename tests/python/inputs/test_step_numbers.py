@@ -155,6 +155,20 @@ def test_channels_are_swapped(number: int) -> None:
     drawn = [np.float32(0.9)] * 4 + [np.float32(0.1), np.float32(0), np.float32(number + 0.5)]
     made = changes(*drawn, probabilities=[0.5] * 5, fixed=[0.0, 1.0, 1.0, 0.0], bgr=False)
     assert (made[3] @ [0, 1, 2]).tolist() == list(PERMUTATIONS[number])
+    assert (made[0] == np.eye(3)).all()
+    assert made[2] == made[4] == 1
+
+
+@pytest.mark.parametrize("late", [0.0, 1.5])
+@pytest.mark.parametrize("factor", [0.0, 0.6, 1.4])
+def test_values_are_clipped_after_each_change(late: float, factor: float) -> None:
+    drawn = [np.float32(number) for number in (0, 0, 0.9, 0.9, 0.9, late, 0)]
+    first, added, limit, second, last = changes(
+        *drawn, probabilities=[0.5] * 5, fixed=[0.3, factor, 1.0, 0.0], bgr=False
+    )
+    values = np.linspace(0, 1, 33).repeat(3).reshape(-1, 3)
+    made = np.clip(np.clip(values @ first.T + added, 0, limit) @ second.T, 0, last)
+    assert np.allclose(made, np.clip(np.clip(values + 0.3, 0, 1) * factor, 0, 1), atol=1e-6)
 
 
 # --- Boxes and points ---

@@ -16,6 +16,7 @@ from fuelrail.inputs.processing_steps.fields_of_steps import (
     cast,
     check_has_gpu,
     computed,
+    dali_type,
     kind_of,
     reals,
 )
@@ -85,10 +86,8 @@ class PhotoMetricDistorter(ImageStep):
         self._bgr = is_bgr
         self._on_gpu = enforce_process_on_gpu
 
-    def _drawn(self) -> tuple[Any, Any, Any, Any]:
-        """Draws the numbers of a sample: what is added, the factors of contrast before and after
-        the change of colors, and the matrix of that change.
-        """
+    def _drawn(self) -> Any:
+        """Draws the numbers of a sample, and returns what `changes` makes of them."""
         if self._on_gpu:
             check_has_gpu("enforce_process_on_gpu")
         fn = dali("fn")
@@ -99,29 +98,30 @@ class PhotoMetricDistorter(ImageStep):
             for low, high in self._ranges.values()
         ]
         channels = fn.random.uniform(range=[0, 6])
-        made = computed(
+        return computed(
             changes,
             *chances,
             late,
             channels,
             *[value for value in values if not isinstance(value, float)],
-            outputs=4,
+            outputs=5,
             probabilities=self._probabilities,
             fixed=[value if isinstance(value, float) else None for value in values],
             bgr=self._bgr,
         )
-        return tuple(made)
 
     def _changed(self, image: Any, kind: DataType, drawn: Any) -> Any:
         fn, clamp = dali("fn"), dali("math").clamp
-        added, first, last, matrix = drawn
+        first, added, first_limit, second, second_limit = drawn
         most = 255.0 if kind is DataType.UINT8 else 1.0
         if self._on_gpu:
             image = image.gpu()
-        image = clamp(cast(image, DataType.FLOAT) + added, 0.0, most)
-        image = clamp(image * first, 0.0, most)
-        image = fn.coord_transform(image, M=matrix)
-        return cast(clamp(clamp(image, 0.0, most) * last, 0.0, most), kind)
+        # DALI reads and writes the image once for each of these lines.
+        image = fn.coord_transform(image, M=first, T=added, dtype=dali_type(DataType.FLOAT))
+        image = clamp(image, 0.0, first_limit * most)
+        image = fn.coord_transform(image, M=second)
+        image = clamp(image, 0.0, second_limit * most)
+        return cast(image, kind) if kind is DataType.UINT8 else image
 
     def _check_and_adjust_data_format_input_to_output(
         self, data_empty: SampleDataGroup
@@ -139,11 +139,14 @@ class PhotoMetricDistorter(ImageStep):
 
 def changes(
     *drawn: Array, probabilities: list[float], fixed: list[float | None], bgr: bool
-) -> tuple[Array, Array, Array, Array]:
-    """Returns what the drawn numbers mean: what is added, two factors, and a matrix.
+) -> tuple[Array, Array, Array, Array, Array]:
+    """Returns what the drawn numbers mean: a matrix, a vector that is added, and the upper limit as
+    a part of the images' range; then another matrix, and another limit.
 
     drawn: the chances of the five changes, when contrast is changed (below 1: last), which
     permutation, and a value for each None in `fixed`.
+
+    To clip, multiply by f and clip again is to multiply, and to clip with the limit min(f, 1).
     """
     chances, late, permutation = drawn[:5], drawn[5], drawn[6]
     values = iter(drawn[7:])
@@ -154,13 +157,15 @@ def changes(
         chance < probability for chance, probability in zip(chances, probabilities, strict=True)
     ]
     channels = PERMUTATIONS[min(int(permutation), len(PERMUTATIONS) - 1)] if does[4] else (0, 1, 2)
-    factor = contrast if does[1] else 1.0
-    factors = (1.0, factor) if late < 1 else (factor, 1.0)
+    factor = max(contrast, 0.0) if does[1] else 1.0
+    early, last = (1.0, factor) if late < 1 else (factor, 1.0)
+    colors = color_matrix(saturation if does[2] else 1.0, hue if does[3] else 0.0, channels, bgr)
     return (
-        numpy.array(brightness if does[0] else 0.0, numpy.float32),
-        numpy.array(factors[0], numpy.float32),
-        numpy.array(factors[1], numpy.float32),
-        color_matrix(saturation if does[2] else 1.0, hue if does[3] else 0.0, channels, bgr),
+        numpy.eye(3, dtype=numpy.float32) * numpy.float32(early),
+        numpy.full(3, early * brightness if does[0] else 0.0, numpy.float32),
+        numpy.array(min(early, 1.0), numpy.float32),
+        colors * numpy.float32(last),
+        numpy.array(min(last, 1.0), numpy.float32),
     )
 
 
