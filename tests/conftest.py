@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import pathlib
 import signal
 import sysconfig
@@ -11,6 +12,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from PIL import Image
+
+# Tests that need NVIDIA DALI run in its own environment: see `./run test`.
+_has_dali = importlib.util.find_spec("nvidia") and importlib.util.find_spec("nvidia.dali")
+collect_ignore = [] if _has_dali else ["dali"]
 
 # A shell makes background programs ignore SIGINT, and children would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -117,6 +117,15 @@ def test_python_folders_are_those_named_for_the_file(
     assert affected(root, "folders").split() == [f"tests/python/{name}" for name in folders]
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["python/fuelrail/inputs/a.py", "tests/dali/test_a.py", "tests/python/support/dali_a.py"],
+)
+def test_structured_inputs_are_also_tested_with_dali(root: pathlib.Path, path: str) -> None:
+    laid(root, {path: ""})
+    assert "tests/dali" in affected(root, "folders").split()
+
+
 @pytest.mark.parametrize("path", ["tools/format", "tests/tools/test_a.py"])
 def test_tools_are_tested_where_they_change(root: pathlib.Path, path: str) -> None:
     laid(root, {path: ""})
