@@ -90,9 +90,11 @@ nb::typed<nb::dict, nb::str, ContainerHandle> split(
 }
 
 std::unique_ptr<Record> read(const ContainerHandle& self, uint64_t i) {
-  return PythonTurns().run_short([container = self.container, i] {
+  const PythonTurns turns;
+  return turns.run_short([turns, container = self.container, i] {
     auto record = std::make_unique<Record>(container);
-    read_sample(*container, i, record->framed, record->sample);
+    read_sample(*container, i, record->framed, record->sample,
+                [&turns] { return turns.keep_going(); });
     record->place = container->place(i);
     return record;
   });

@@ -257,32 +257,6 @@ Strings image_extensions() {
   return extensions;
 }
 
-pack::ArrayEncoder encoder_of(const std::pair<std::string, int>& given) {
-  using Encoding = pack::ArrayEncoding;
-  const auto& [name, quality] = given;
-  const Encoding encoding = name == "jpeg"  ? Encoding::kJpeg
-                            : name == "npy" ? Encoding::kNpy
-                                            : Encoding::kPng;
-  return {encoding, quality};
-}
-
-// The encoding of arrays and the JPEG quality of each image field; None for other fields.
-using Encoders = std::vector<std::optional<std::pair<std::string, int>>>;
-using FieldClassNames = std::vector<std::pair<std::string, Strings>>;
-
-// given: fields, class names, encoders, and what a resumed job compares.
-SamplesDescription description_of(const nb::tuple& given) {
-  SamplesDescription description{.schema = schema_of_fields(nb::cast<FieldTuples>(given[0])),
-                                 .contents = nb::cast<std::string>(given[3])};
-  for (const auto& [field, names] : nb::cast<FieldClassNames>(given[1])) {
-    description.classes.emplace_back(field, fs_names(names));
-  }
-  for (const auto& encoder : nb::cast<Encoders>(given[2])) {
-    description.encoders.push_back(encoder ? std::optional(encoder_of(*encoder)) : std::nullopt);
-  }
-  return description;
-}
-
 // `start` returns what is known of the samples (SamplesDescription); `read` as in PythonSamples.
 OptionValues run_pack_samples(nb::object start, nb::object read, std::optional<uint64_t> size,
                               const nb::str& output, const OptionValues& options, bool strict,

@@ -50,6 +50,7 @@ void bind_lists(nb::module_& module);
 void bind_recordio(nb::module_& module);
 void bind_transform(nb::module_& module);
 void bind_loader(nb::module_& module);
+void bind_made(nb::module_& module);
 void bind_mxnet(nb::module_& module);
 void bind_stats(nb::module_& module);  // called by bind_loader
 void bind_pack(nb::module_& module);

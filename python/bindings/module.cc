@@ -23,6 +23,7 @@ NB_MODULE(_core, module) {
   bind_transform(module);
   bind_loader(module);
   bind_pack(module);
+  bind_made(module);  // after bind_container
   bind_split(module);
   bind_mxnet(module);  // after bind_loader, whose Stats it gives
   bind_benzina(module);

@@ -1,7 +1,10 @@
 #include "python_samples.h"
 
 #include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <exception>
 #include <string_view>
@@ -9,6 +12,7 @@
 #include "buffer.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/pack/image/image_steps.h"
+#include "samples.h"
 
 namespace fuelrail::python {
 namespace {
@@ -56,13 +60,39 @@ ConstRawView layout_of(nb::handle array) {
   return view;
 }
 
+pack::ArrayEncoder encoder_of(const std::pair<std::string, int>& given) {
+  using Encoding = pack::ArrayEncoding;
+  const auto& [name, quality] = given;
+  const Encoding encoding = name == "jpeg"  ? Encoding::kJpeg
+                            : name == "npy" ? Encoding::kNpy
+                                            : Encoding::kPng;
+  return {encoding, quality};
+}
+
+// The encoding of arrays and the JPEG quality of each image field; None for other fields.
+using Encoders = std::vector<std::optional<std::pair<std::string, int>>>;
+using FieldClassNames = std::vector<std::pair<std::string, Strings>>;
+
 }  // namespace
+
+SamplesDescription description_of(const nb::tuple& given) {
+  SamplesDescription description{.schema = schema_of_fields(nb::cast<FieldTuples>(given[0])),
+                                 .contents = nb::cast<std::string>(given[3])};
+  for (const auto& [field, names] : nb::cast<FieldClassNames>(given[1])) {
+    description.classes.emplace_back(field, fs_names(names));
+  }
+  for (const auto& encoder : nb::cast<Encoders>(given[2])) {
+    description.encoders.push_back(encoder ? std::optional(encoder_of(*encoder)) : std::nullopt);
+  }
+  return description;
+}
 
 // While it exists, no other thread calls Python for these samples. For a stream, waits until sample
 // i is the next one.
 class PythonSamples::Turn {
  public:
   Turn(const PythonSamples& samples, uint64_t i) : samples_(samples) {
+    if (samples_.at_once_) return;
     const Lock lock(samples_.mutex_);
     while (samples_.calling_ || (samples_.is_stream() && samples_.next_ != i)) {
       samples_.free_.wait(samples_.mutex_);
@@ -70,6 +100,7 @@ class PythonSamples::Turn {
     samples_.calling_ = true;
   }
   ~Turn() {
+    if (samples_.at_once_) return;
     {
       const Lock lock(samples_.mutex_);
       samples_.calling_ = false;
@@ -112,7 +143,7 @@ std::vector<PythonSamples::Pending> PythonSamples::call(uint64_t i, pack::Source
     const nb::object values = call_python(*read_, nb::make_tuple(i));
     if (nb::isinstance<nb::tuple>(values)) throw_bad_sample(nb::borrow<nb::tuple>(values));
     out.ended = values.is_none();
-    ended_ = out.ended;
+    if (out.ended) ended_ = true;
     return out.ended ? std::vector<Pending>{} : take(values, out);
   } catch (nb::python_error& error) {
     throw_raised(error);
@@ -152,6 +183,15 @@ void PythonSamples::take_item(Pending item, nb::handle value, std::vector<Pendin
       assign(as_bytes(std::string_view(nb::cast<std::string>(value))), *item.bytes);
     }
     return;
+  }
+  if (kind == FieldKind::kImage && !PyBytes_Check(value.ptr())) {
+    const std::optional<pack::ArrayEncoder>& encoder = described().encoders[item.field];
+    if (encoder && encoder->encoding == pack::ArrayEncoding::kNpy) {  // one copy, as the other way
+      const Buffer buffer(value);
+      ConstRawView pixels = layout_of(value);
+      pixels.data = buffer.bytes().data();
+      return pack::encode_array(pixels, *encoder, *item.bytes);
+    }
   }
   assign(Buffer(value).bytes(), *item.bytes);
   if (kind == FieldKind::kImage && !PyBytes_Check(value.ptr())) {

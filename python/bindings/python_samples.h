@@ -33,6 +33,10 @@ struct SamplesDescription {
   std::string contents{};                                     // compared by a resumed job
 };
 
+// given: fields (FieldTuples), the class names of fields, the encoding of arrays and the JPEG
+// quality of each image field (None for other fields), and what a resumed job compares.
+SamplesDescription description_of(const nb::tuple& given);
+
 // Calls `start()`, with the GIL, when the samples are first described, so that a job checks its
 // options and its output before a sample is requested. Requires: this is before threads share the
 // object.
@@ -42,13 +46,19 @@ struct SamplesDescription {
 // sample of a stream. It is called by one thread at a time, with the GIL. Files are read, and
 // arrays encoded, without the GIL, by the thread that calls `read`.
 //
+// On a Python without a global lock, several threads call `read` at the same time if the number of
+// samples is known and `at_once` is set.
+//
 // If one of the two raises, all methods may throw StepsError, whose cause is `Raised`.
 class PythonSamples final : public pack::SampleSource {
  public:
   // size: the number of samples; empty: a stream, whose samples are requested in order.
   PythonSamples(std::function<SamplesDescription()> start, nb::object read,
-                std::optional<uint64_t> size)
-      : start_(std::move(start)), read_(shared_object(std::move(read))), size_(size) {}
+                std::optional<uint64_t> size, bool at_once = false)
+      : start_(std::move(start)),
+        read_(shared_object(std::move(read))),
+        size_(size),
+        at_once_(at_once && size) {}
 
   const Schema& schema() const override { return described().schema; }
   const ClassNames& classes() const override { return described().classes; }
@@ -79,6 +89,7 @@ class PythonSamples final : public pack::SampleSource {
   std::function<SamplesDescription()> start_;
   std::shared_ptr<nb::object> read_;
   std::optional<uint64_t> size_;
+  bool at_once_;
   mutable std::optional<SamplesDescription> described_;
   mutable Mutex mutex_;  // is not waited for while the GIL is held
   mutable Condition free_;

@@ -47,6 +47,7 @@ from fuelrail.loader import Loader
 from fuelrail.orders import WindowShuffle
 from fuelrail.packer import PackedFile, PackFailure, PackReport, merge, pack
 from fuelrail.progress import PackProgress
+from fuelrail.python_dataset import open_python
 from fuelrail.recoverer import Loss, Recovery, recover
 from fuelrail.schema import Field, Schema
 
@@ -94,6 +95,7 @@ __all__ = [
     "fields",
     "merge",
     "open",
+    "open_python",
     "pack",
     "recover",
     "torch",

@@ -565,6 +565,36 @@ def recover(source: str, output: str, overwrite: bool, progress: Callable[[int, 
 
 def convert(source: str, output: str, schema: str, classes: list[str], options: dict[str, Any], progress: Callable[[int, int, int, float], object] | None, warnings: list[str]) -> tuple[str, int, int, bool]: ...
 
+class MakerWarnings:
+    """The warnings of worker processes that make records."""
+
+    def __init__(self) -> None: ...
+
+    def take(self) -> list[str]:
+        """Returns the warnings since the last call."""
+
+def open_with_workers(description: tuple[Any, ...], size: int, name: str, fingerprint: str, executable: bytes, arguments: Sequence[bytes], greeting: bytes, workers: int, warnings: MakerWarnings) -> Container:
+    """
+    Returns a container whose records processes make, which run `executable`. Each creates a WorkerChannel.
+    """
+
+def open_with_threads(description: tuple[Any, ...], size: int, name: str, fingerprint: str, read: object, explain: object, threads: int) -> Container:
+    """Returns a container whose records threads of this process make."""
+
+class WorkerChannel:
+    """A worker's connection to its parent process."""
+
+    def __init__(self, parent: int) -> None: ...
+
+    def greeting(self) -> bytes: ...
+
+    def refuse(self, why: str) -> None: ...
+
+    def serve(self, description: tuple[Any, ...], size: int, read: object, explain: object) -> None:
+        """
+        Makes records until the parent wants no more. `read` and `explain`: as in open_with_threads.
+        """
+
 class InputSplit:
     def next_record(self) -> bytes | None: ...
 

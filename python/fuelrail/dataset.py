@@ -301,6 +301,16 @@ class Dataset:
         """
         return Place(*self._container.place(self._index(index)))
 
+    def begin_epoch(self) -> None:
+        """Called when an epoch of a loader begins."""
+
+    def take_warnings(self) -> list[str]:
+        """Returns what a loader is to warn of."""
+        return []
+
+    def note_restored(self) -> None:
+        """Called when a loader's state of this dataset was restored."""
+
     def subset(self, indices: Iterable[int]) -> Dataset:
         """Returns a dataset of the samples at `indices`, in the order of `indices`.
 
@@ -523,9 +533,7 @@ def open(
             "a dataset implemented in Python cannot be opened",
             expected="a path or a list of paths",
             found=typed(source),
-            remedy="Pass the path of the folder or file that the dataset reads; if Python code "
-            "creates the samples, use torch.utils.data.DataLoader or "
-            "fuelrail.ffrecord.torch.DataLoader",
+            remedy="Use `fuelrail.open_python`",
         )
     if isinstance(source, _NO_LISTS) or not _is_iterable(source):
         raise ArgumentTypeError(

@@ -45,18 +45,23 @@ class FedOrder:
         drop_last: bool,
         index: Callable[[object], int],
         prefetch: int,
+        rank: int,
         world_size: int,
     ) -> None:
         """source: the user's `sampler` or `batch_sampler`.
         batch_size: the number of indices in a batch. None if `source` is a `batch_sampler`.
         index: a function that checks an index from `source` and returns it as an int of at least 0.
             A negative index counts from the end.
+        rank: which slice of each batch to read, if the batches of `source` are those of all ranks
+            (`fuelrail.inputs.SamplerBase`).
         """
         self._source = source
         self._batch_size = batch_size
         self._drop_last = drop_last
         self._index = index
         self._prefetch = prefetch
+        self._rank = rank
+        self._of_all_ranks = hasattr(source, "get_next_batch_indices")
         self._same = {"world_size": world_size, "batch_size": batch_size}
         self._process = os.getpid()
         self._lock = threading.RLock()
@@ -146,15 +151,15 @@ class FedOrder:
         does not allow this world size. After an error, nothing has changed.
         """
         with self.own_lock():
-            before = self._same["world_size"]
-            self._same["world_size"] = world_size
+            before, rank_before = self._same["world_size"], self._rank
+            self._same["world_size"], self._rank = world_size, rank
             try:
                 resume = self._resume_from(core.progress())
                 if resume:
                     self.check_state(resume)
                 core.reshard(rank, world_size)
             except BaseException:
-                self._same["world_size"] = before
+                self._same["world_size"], self._rank = before, rank_before
                 raise
 
     def check_state(self, said: object) -> dict[str, Any]:
@@ -378,7 +383,19 @@ class FedOrder:
                 if integer(given) is not None
                 else "",
             )
-        return [self._index(index) for index in given]
+        records = [self._index(index) for index in given]
+        return self._own_slice(records) if self._of_all_ranks else records
+
+    def _own_slice(self, records: list[int]) -> list[int]:
+        ranks = self._same["world_size"] or 1
+        if len(records) % ranks:
+            raise InvalidArgumentError(
+                "a batch of the sampler cannot be divided among the ranks",
+                expected=f"a multiple of {ranks} samples",
+                found=str(len(records)),
+            )
+        size = len(records) // ranks
+        return records[self._rank * size : (self._rank + 1) * size]
 
     def _place_in(self, iterator: Iterator[Any]) -> dict[str, Any] | None:
         for name, thing in (("iterator", iterator), ("sampler", self._source)):

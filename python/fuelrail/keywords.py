@@ -77,7 +77,8 @@ class SampleKeywords(_ReadThreads, total=False):
 
 class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
     """Options that select the samples, their order and the columns:
-    data: a Dataset, or anything that `fuelrail.open` accepts.
+    data: a Dataset, anything that `fuelrail.open` accepts, or a dataset or data provider that is
+        written in Python, which `fuelrail.open_python` opens.
     shuffle: True or "full" shuffles all samples, with a new order in every epoch. "window" or a
         WindowShuffle shuffles the samples only within windows of many consecutive samples, so that
         reads are mostly sequential. False keeps the order of the dataset. Default: False.
@@ -91,7 +92,9 @@ class LoaderKeywords(SampleKeywords, _ReadWays, total=False):
         this error in place of the batch, and the epoch ends. After an epoch without samples, the
         loader does not read the sampler again, so the following epochs are empty, too.
     batch_sampler: like `sampler`, but an iterable of lists of indices, such as a torch
-        BatchSampler. Each list is a batch. The lists may differ in length.
+        BatchSampler. Each list is a batch. The lists may differ in length. The batches of a
+        `fuelrail.inputs.SamplerBase`, such as SequenceSampler, are those of all ranks: each rank
+        reads its slice of them.
     fields: the names of a batch's columns, in order and without repetitions:
         image: the decoded images. The shape is (batch, 3, height, width) for layout="NCHW", and
             (batch, height, width, 3) for layout="NHWC". If the transforms do not give all images

@@ -25,6 +25,7 @@ from fuelrail.delivery import (
 )
 from fuelrail.errors import (
     FuelrailWarning,
+    InvalidArgumentError,
     StateError,
     TooManyBadRecordsError,
     warn_user,
@@ -40,6 +41,8 @@ from fuelrail.options import (
     whole,
 )
 from fuelrail.orders import WindowShuffle, listed_weights, make_order
+from fuelrail.python_dataset import open_python
+from fuelrail.python_source import PythonData, is_python_dataset
 from fuelrail.shard import ALONE, LoaderShare, given_share
 from fuelrail.state import plain_state
 from fuelrail.transforms import copied_lists, native_lists
@@ -144,7 +147,7 @@ class BaseLoader(Closing, Generic[Element]):
     def _set_up(
         self,
         framework: Framework[Element],
-        data: Dataset | Openable,
+        data: Dataset | Openable | PythonData,
         given: Mapping[str, Any],
         own: Mapping[str, Any],
     ) -> None:
@@ -158,7 +161,7 @@ class BaseLoader(Closing, Generic[Element]):
         plain, patterns = by_pattern(LOADER_OPTIONS, given)
         values = read_options(LOADER_OPTIONS, plain)
         _core.check_loader_options(values)
-        dataset = open_dataset(data, **{name: asked[name] for name in OPENED})
+        dataset = _opened(data, {name: asked[name] for name in OPENED})
         share_given = given_share(asked["rank"], asked["world_size"])
         share = share_given or ALONE
         fields = asked["fields"] if "fields" in given else default_fields(dataset._fields)
@@ -170,6 +173,7 @@ class BaseLoader(Closing, Generic[Element]):
             weights=drawn,
             sampler=asked["sampler"],
             batch_sampler=asked["batch_sampler"],
+            rank=share.rank,
             world_size=share.world_size,
             index=dataset._index,
             values=values,
@@ -321,6 +325,7 @@ class BaseLoader(Closing, Generic[Element]):
         environment variable with the rank or world size is invalid.
         """
         self._check_open()
+        self._dataset.begin_epoch()
         try:
             self._share.begin()
             turn = self._core.begin()
@@ -389,11 +394,13 @@ class BaseLoader(Closing, Generic[Element]):
         if self._fed is None or state.get("shuffle") != own["shuffle"]:
             self._core.restore(plain)
             self._held.clear()
+            self._dataset.note_restored()
             return
         said = self._fed.check_state(state.get("sampler"))
         self._core.restore(plain)
         self._held.clear()
         self._fed.restore(said, self._core.progress())
+        self._dataset.note_restored()
 
     @property
     def bad_records(self) -> list[_core.BadRecord]:
@@ -500,6 +507,7 @@ class BaseLoader(Closing, Generic[Element]):
     def _warn(self) -> None:
         """Shows the user all new warnings: the core's warnings, and warnings about bad samples."""
         self._said.extend(self._core.warnings())
+        self._said.extend(self._dataset.take_warnings())
         while self._said:
             warn_user(self._said.popleft())
         if not self._skips:
@@ -540,6 +548,19 @@ class _Epoch(Iterator[Any]):
         )
 
 
+def _opened(data: Any, options: dict[str, Any]) -> Dataset:
+    """Opens what a loader is to read. options: those in OPENED."""
+    if not is_python_dataset(data):
+        return open_dataset(data, **options)
+    for name in OPENED:
+        if options[name] != _OWN[name]:  # type: ignore[literal-required]
+            raise InvalidArgumentError(
+                f"`{name}` cannot be given for a dataset that is written in Python",
+                remedy="Pass the dataset `fuelrail.open_python(dataset, ...)`",
+            )
+    return open_python(data)
+
+
 def _rebuilt(
     kind: Callable[..., BaseLoader[Any]],
     data: Dataset,
@@ -575,7 +596,7 @@ class Loader(BaseLoader[_core.Array]):
     @takes_loader_options(_TORCHS)
     def __init__(
         self,
-        data: Dataset | Openable,
+        data: Dataset | Openable | PythonData,
         batch_size: int = 1,
         **options: Unpack[LoaderKeywords],
     ) -> None:

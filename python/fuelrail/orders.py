@@ -100,6 +100,7 @@ def make_order(
     weights: array.array[float] | None,
     sampler: Iterable[Any] | None,
     batch_sampler: Iterable[Any] | None,
+    rank: int,
     world_size: int,
     index: Callable[[object], int],
     values: Mapping[str, Any],
@@ -164,6 +165,7 @@ def make_order(
         drop_last=last_batch == "drop",
         index=index,
         prefetch=values["prefetch"],
+        rank=rank,
         world_size=world_size,
     )
     return Order({**native, "fed": "counted"}, fed)

@@ -21,6 +21,7 @@ from fuelrail.options import (
     typed,
 )
 from fuelrail.progress import Progress, shown_progress
+from fuelrail.python_source import is_provider, source_of
 from fuelrail.schema import Schema
 
 if TYPE_CHECKING:
@@ -313,13 +314,17 @@ def pack_report(call: Callable[[list[str]], dict[str, Any]]) -> PackReport:
 def _samples(source: object, schema: object) -> SampleReader | None:
     """Returns a reader if `source` may have samples, and None otherwise."""
     if isinstance(source, (str, bytes, os.PathLike, Mapping)) or not (
-        isinstance(source, Iterable) or hasattr(source, "__getitem__")
+        isinstance(source, Iterable) or hasattr(source, "__getitem__") or is_provider(source)
     ):
         return None
     from fuelrail.sample_source import SampleReader  # it imports NumPy
 
     if schema is not None and not isinstance(schema, Schema):
         schema = Schema(schema)  # type: ignore[arg-type]
+    if is_provider(source):
+        source = source_of(source)
+        if schema is not None:
+            source.fit(schema)
     return SampleReader(source, schema)  # type: ignore[arg-type]
 
 

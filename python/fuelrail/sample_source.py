@@ -13,10 +13,10 @@ from fuelrail.fields import DEFAULT_QUALITY, FieldSpec, Image
 from fuelrail.options import text, typed
 from fuelrail.packer import no_source
 from fuelrail.sample_values import SampleValues
-from fuelrail.schema import NativeRow, Schema, is_group
+from fuelrail.schema import NativeRow, Schema, encoded_as, is_group
 from fuelrail.schema_inference import LOOKED_AT, infer
 
-__all__ = ["SampleReader", "Samples", "indexable"]
+__all__ = ["RecordValues", "SampleReader", "Samples", "indexable"]
 
 Encoder: TypeAlias = "tuple[str, int] | None"
 Refusal: TypeAlias = tuple[str, str, str, str]
@@ -107,7 +107,35 @@ class SampleReader:
         try:
             return self._values.flatten(_plain(sample))
         except Error as error:
-            return error.failure, error.expected or "", error.found or "", error.remedy or ""
+            return _refusal(error)
+
+
+class RecordValues:
+    """Reads samples of a known schema for records that are not stored: arrays of pixels are not
+    compressed.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        raw = encoded_as(schema, "npy")
+        self._values = SampleValues(raw)
+        encoders = [encoder_of(field) for field in raw.fields.values()]
+        self.description: Description = (
+            list(raw.native),
+            list(raw.classes.items()),
+            encoders,
+            "",
+        )
+
+    def read(self, sample: object) -> list[Any] | Refusal:
+        """Returns the values of a sample, or why it is refused."""
+        try:
+            return self._values.flatten(_plain(sample))
+        except Error as error:
+            return _refusal(error)
+
+
+def _refusal(error: Error) -> Refusal:
+    return error.failure, error.expected or "", error.found or "", error.remedy or ""
 
 
 def _plain(sample: Any) -> Any:

@@ -15,6 +15,8 @@ from fuelrail.fields import (
     FieldSpec,
     Image,
     Label,
+    Map,
+    Mask,
     NativeType,
     code,
     field_of_native,
@@ -26,7 +28,7 @@ from fuelrail.options import nearest, shown, text, typed
 if TYPE_CHECKING:
     from fuelrail.sample_values import SampleValues
 
-__all__ = ["Field", "Schema"]
+__all__ = ["Field", "Schema", "encoded_as"]
 
 Tree: TypeAlias = FieldSpec | Mapping[str, "Tree"] | Sequence["Tree"]
 """A field, or a group: a dict or a list of fields and groups."""
@@ -267,6 +269,24 @@ class Schema:
 
     def __repr__(self) -> str:
         return f"fr.Schema({_in_lines(self.tree)})"
+
+
+def encoded_as(schema: Schema, encode: str) -> Schema:
+    """Returns the schema with another encoding of arrays. Masks and maps are never compressed with
+    loss.
+
+    encode: "npy", "png" or "jpeg".
+    """
+
+    def changed(field: FieldSpec) -> FieldSpec:
+        if isinstance(field, Image):
+            quality = field.quality if encode == "jpeg" else None
+            return dataclasses.replace(field, encode=encode, quality=quality)
+        if encode == "npy" and isinstance(field, (Mask, Map)):
+            return dataclasses.replace(field, encode=encode)
+        return field
+
+    return Schema(schema.nest([changed(field) for field in schema.fields.values()]))
 
 
 def is_group(value: object) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, Union
@@ -23,6 +24,7 @@ _LARGE = 2**24  # up to it, float32 holds all whole numbers
 _HEAD_BYTES = 64  # enough for every signature
 # Of images, also in formats that cannot be decoded.
 _EXTENSIONS = (*_core.image_extensions(), ".avif", ".gif", ".heic", ".jxl")
+_IMAGE_NAME = re.compile(r"(^|[._])(image|img)s?(\.\d+)?$", re.IGNORECASE)
 _SMALLEST_SIDE = 8
 """An array with shorter sides is not asked about: it is hardly a picture."""
 
@@ -43,10 +45,18 @@ class _Found:
     """Whether texts have the extension of an image."""
 
 
-def infer(samples: Sequence[object]) -> Schema:
+def infer(
+    samples: Sequence[object],
+    roles: Mapping[str, FieldSpec] | None = None,
+    names_say_images: bool = False,
+) -> Schema:
     """Returns the schema of samples.
 
     samples: nested dicts; at least one.
+    roles: the types of some fields, by name or pattern: `*` stands for any characters. Default:
+        none.
+    names_say_images: whether an array that may be an image is one if its field is called "image"
+        or "img". Default: False.
 
     - `bytes` and paths whose content begins as an image are `Image`, other bytes `Bytes`; other
       strings are `Text`. If the samples have no image, strings with the extension of one stay open.
@@ -58,7 +68,8 @@ def infer(samples: Sequence[object]) -> Schema:
       several dimensions, are groups.
 
     Errors: InvalidArgumentError if a field stays open, with the schema found so far as code; if a
-    sample has other fields than the first or a value of another type, which names the sample.
+    sample has other fields than the first or a value of another type, which names the sample; if a pattern
+    in `roles` matches no field.
     """
     if not samples:
         raise InvalidArgumentError("a schema cannot be inferred, because there are no samples")
@@ -76,7 +87,9 @@ def infer(samples: Sequence[object]) -> Schema:
                 remedy=error.remedy or "Pass a schema",
             ) from None
     notes: dict[str, str] = {}
-    made = _schema_tree("", tree, notes, _has_image(tree))
+    known = _Roles(roles or {}, names_say_images)
+    made = _schema_tree("", tree, notes, _has_image(tree), known)
+    known.check_used()
     if notes:
         names = " and ".join(f"'{name}'" for name in notes)
         raise InvalidArgumentError(
@@ -284,19 +297,55 @@ def _has_image(tree: Tree | None) -> bool:
     return isinstance(field, Image)
 
 
-def _schema_tree(name: str, tree: Tree | None, notes: dict[str, str], has_image: bool) -> Any:
+class _Roles:
+    """What the caller knows of the fields' types."""
+
+    def __init__(self, roles: Mapping[str, FieldSpec], names_say_images: bool) -> None:
+        self._roles = roles
+        self._names_say_images = names_say_images
+        self._used: set[str] = set()
+        self._names: list[str] = []
+
+    def of(self, name: str, found: _Found) -> FieldSpec | None:
+        """Returns the type of a field, or None if the caller does not know it."""
+        self._names.append(name)
+        for pattern, field in self._roles.items():
+            if re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name):
+                self._used.add(pattern)
+                return field
+        if not self._names_say_images or not isinstance(found.field, Tensor):
+            return None
+        is_named = _IMAGE_NAME.search(name) and found.field.dtype == "uint8"
+        return Image() if is_named and _may_be_pixels(found.field) else None
+
+    def check_used(self) -> None:
+        for pattern in self._roles:
+            if pattern not in self._used:
+                raise InvalidArgumentError(
+                    "a pattern of `roles` matches no field",
+                    expected=", ".join(self._names),
+                    found=pattern,
+                )
+
+
+def _schema_tree(
+    name: str, tree: Tree | None, notes: dict[str, str], has_image: bool, known: _Roles
+) -> Any:
     """Returns the tree of fields. Open ones get a note, and the likeliest field."""
     if isinstance(tree, dict):
         return {
-            key: _schema_tree(_joined(name, key), item, notes, has_image)
+            key: _schema_tree(_joined(name, key), item, notes, has_image, known)
             for key, item in tree.items()
         }
     if isinstance(tree, list):
         return [
-            _schema_tree(_joined(name, str(i)), item, notes, has_image)
+            _schema_tree(_joined(name, str(i)), item, notes, has_image, known)
             for i, item in enumerate(tree)
         ]
     assert isinstance(tree, _Found)
+    field = known.of(name, tree)
+    if field is not None:
+        return field
     if tree.field is None:
         notes[name] = tree.question or "an empty list in every sample"
         return Tensor("float32", (-1,))

@@ -50,7 +50,7 @@ class SamplerBase(ABC):
 
     def __iter__(self) -> Iterator[list[int]]:
         """Yields the remaining batches of the epoch, and then starts the next epoch. So a sampler
-        can be the `batch_sampler` of `fuelrail.Loader`, in which each list is a batch of one rank.
+        can be the `batch_sampler` of `fuelrail.Loader`, which divides each batch among the ranks.
         """
         while True:
             try:

@@ -9,6 +9,7 @@ import torch
 from fuelrail.dataset import Dataset, Openable
 from fuelrail.keywords import LoaderKeywords
 from fuelrail.loader import BaseLoader, takes_loader_options
+from fuelrail.python_source import PythonData
 from fuelrail.torch.map_dataset import MapDataset, SampleBatch, collate
 from fuelrail.torch.tensors import TensorFramework
 
@@ -42,7 +43,7 @@ class DataLoader(BaseLoader[torch.Tensor]):
     @takes_loader_options({})
     def __init__(
         self,
-        data: Dataset | Openable,
+        data: Dataset | Openable | PythonData,
         batch_size: int = 1,
         *,
         memory_format: Any = "contiguous_format",

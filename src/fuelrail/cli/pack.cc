@@ -21,6 +21,7 @@ struct PackArguments {
   pack::StoredImages images;
   bool no_thumb = false;
   AnnotatedArguments annotated;
+  std::string provider;
   PackingArguments packing{.max_errors = "0"};
 };
 
@@ -35,6 +36,7 @@ Examples:
   fuelrail pack --from voc VOC2012 train.{1} --set train      boxes, masks
   fuelrail pack --from masks images masks train.{1}           a mask for each image
   fuelrail pack --from jsonl table.jsonl train.{1}            a table: an object on each line
+  fuelrail pack --provider mydata:Street train.{1}            what a Python program gives
   fuelrail pack photos x.{1} --split train=.9,val=.1   x_train.{1} and x_val.{1}, at random
   fuelrail pack photos small.{1} --resize 256          shorter side 256; smaller images are unchanged
   fuelrail pack photos x.{1} --nsplit 8 --part 3       x.part003.{1}; one part per machine
@@ -114,6 +116,11 @@ int run(const PackArguments& arguments, Console& console) {
   images.stills.thumb = !arguments.no_thumb;
   packing.options.images = images;
   packing.options.classes = classes_named(arguments.classes, console);
+  if (!arguments.provider.empty()) {
+    throw InvalidArgumentError(
+        "--provider needs the command of the Python package",
+        {.remedy = "Run 'python -m fuelrail pack --provider MODULE:NAME OUT'"});
+  }
   if (!arguments.annotated.from.empty()) return run_annotated(arguments, packing, console);
   if (arguments.annotated.dry_run || !arguments.annotated.set.empty()) {
     throw InvalidArgumentError("--dry-run and --set apply only to --from", {.remedy = "Omit them"});
@@ -154,6 +161,9 @@ std::vector<Option> options_of(PackArguments& arguments) {
         threads_option(options.threads, "read and encode"),
         {"--root", &options.root,
          "Folder that a list's paths are relative to (default: the list's folder)"},
+        {"--provider", &arguments.provider,
+         "A dataset or data provider written in Python, MODULE:NAME, instead of SRC; see 'fuelrail "
+         "pack --provider --help'"},
         classes_option(arguments.classes)},
        packing_options(arguments.packing)});
 }

@@ -47,6 +47,15 @@ class Concat final : public Container {
     const auto [part, record] = records_.find(i);
     return parts_[part]->extent(record);
   }
+  Extent extent_while(uint64_t i, const KeepGoing& keep_going) const override {
+    const auto [part, record] = records_.find(i);
+    return parts_[part]->extent_while(record, keep_going);
+  }
+  size_t makes_at_once() const override {
+    size_t most = 0;
+    for (const Part& part : parts_) most = std::max(most, part->makes_at_once());
+    return most;
+  }
   Extent record_extent(uint64_t i) const override {
     const auto [part, record] = records_.find(i);
     return parts_[part]->record_extent(record);

@@ -31,7 +31,7 @@ void check_length(const Extent& extent, uint64_t max_record_bytes) {
 }
 
 void read_sample(const Container& container, uint64_t i, std::vector<std::byte>& framed,
-                 Sample& out) {
+                 Sample& out, const KeepGoing& keep_going) {
   if (i >= container.size()) {
     throw OutOfRangeError(
         container.size() == 0 ? "the record index is out of range, because there are no records"
@@ -40,7 +40,7 @@ void read_sample(const Container& container, uint64_t i, std::vector<std::byte>&
          .found = fmt::format("{}", i)});
   }
   try {
-    const Extent extent = container.extent(i);
+    const Extent extent = container.extent_while(i, keep_going);
     check_length(extent);
     check_range(extent.source->uri(), extent.source->size_bytes(), extent.offset, extent.length);
     framed.resize(extent.length);

@@ -67,6 +67,17 @@ class Container {
   // querying the file.
   virtual Extent extent(uint64_t i) const = 0;
 
+  // As `extent`, but may poll `keep_going` and throw a StateError if it returns false. Default:
+  // extent(i).
+  virtual Extent extent_while(uint64_t i, const KeepGoing& /*keep_going*/) const {
+    return extent(i);
+  }
+
+  // If `extent` makes records, instead of finding them: how many at the same time. The source of
+  // such an extent has the record in memory (Source::memory), so extents take memory until they are
+  // released. 0: it makes none. Default: 0.
+  virtual size_t makes_at_once() const { return 0; }
+
   // The location of the whole record i, which includes the bytes of extent(i). `parse` takes its
   // bytes too. Requires and errors: as for `extent`. Default: extent(i).
   virtual Extent record_extent(uint64_t i) const { return extent(i); }
@@ -125,8 +136,9 @@ inline constexpr uint64_t kDefaultMaxRecordBytes = uint64_t{2} << 30;
 void check_length(const Extent& extent, uint64_t max_record_bytes = kDefaultMaxRecordBytes);
 
 // Reads and parses record i; blocks. `framed` is a buffer that the caller can reuse for the next
-// call. Errors: OutOfRangeError if i >= size(); those of check_length, of reading and of `parse`.
+// call. Errors: OutOfRangeError if i >= size(); those of extent_while, of check_length, of reading
+// and of `parse`.
 void read_sample(const Container& container, uint64_t i, std::vector<std::byte>& framed,
-                 Sample& out);
+                 Sample& out, const KeepGoing& keep_going = {});
 
 }  // namespace fuelrail

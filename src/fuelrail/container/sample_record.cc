@@ -429,6 +429,23 @@ void append_entries(const FieldSpec& field, const FieldValue& value, std::vector
   }
 }
 
+// Returns: the rest of `out`.
+MutableBytes write_value(const FieldSpec& field, const FieldValue& value, MutableBytes out) {
+  const auto rest_after = [&out](Bytes bytes) {
+    std::ranges::copy(bytes, out.begin());
+    return out.subspan(bytes.size());
+  };
+  const uint64_t bytes = bytes_of(field, value);
+  const MutableBytes next = out.subspan(padded(bytes));
+  if (field.has(kListField)) {
+    for (const Bytes item : value.items) out = rest_after(item);
+  } else {
+    out = rest_after(value.bytes);
+  }
+  std::ranges::fill(out.first(padded(bytes) - bytes), std::byte{0});
+  return next;
+}
+
 void append_value(const FieldSpec& field, const FieldValue& value, std::vector<std::byte>& out) {
   const size_t begin = out.size();
   if (field.has(kListField)) {
@@ -469,8 +486,8 @@ void SampleEncoder::check(size_t number, std::span<const FieldValue> values) con
   }
 }
 
-void SampleEncoder::append(uint64_t id, std::span<const FieldValue> values,
-                           std::vector<std::byte>& out) const {
+uint64_t SampleEncoder::append_head(uint64_t id, std::span<const FieldValue> values,
+                                    std::vector<std::byte>& out) const {
   const size_t count = schema_.fields.size();
   if (values.size() != count) {
     throw InvalidArgumentError(
@@ -501,9 +518,28 @@ void SampleEncoder::append(uint64_t id, std::span<const FieldValue> values,
   for (size_t number = 0; number < count; ++number) {
     append_entries(schema_.fields[number], values[number], out);
   }
-  for (size_t number = 0; number < count; ++number) {
+  return value_bytes;
+}
+
+void SampleEncoder::append(uint64_t id, std::span<const FieldValue> values,
+                           std::vector<std::byte>& out) const {
+  append_head(id, values, out);
+  for (size_t number = 0; number < schema_.fields.size(); ++number) {
     append_value(schema_.fields[number], values[number], out);
   }
+}
+
+uint64_t SampleEncoder::write(uint64_t id, std::span<const FieldValue> values,
+                              const std::function<MutableBytes(uint64_t)>& room) const {
+  std::vector<std::byte> head;
+  const uint64_t bytes = append_head(id, values, head) + head.size();
+  const MutableBytes out = room(bytes);
+  std::ranges::copy(head, out.begin());
+  MutableBytes rest = out.subspan(head.size());
+  for (size_t number = 0; number < schema_.fields.size(); ++number) {
+    rest = write_value(schema_.fields[number], values[number], rest);
+  }
+  return bytes;
 }
 
 }  // namespace fuelrail

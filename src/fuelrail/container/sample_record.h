@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -87,7 +88,14 @@ class SampleEncoder {
   // label that is not below the number of classes.
   void append(uint64_t id, std::span<const FieldValue> values, std::vector<std::byte>& out) const;
 
+  // As `append`, but writes the record at the beginning of `room(its length)`. Returns: its length.
+  uint64_t write(uint64_t id, std::span<const FieldValue> values,
+                 const std::function<MutableBytes(uint64_t)>& room) const;
+
  private:
+  // Appends what comes before the values. Returns: the length of the values.
+  uint64_t append_head(uint64_t id, std::span<const FieldValue> values,
+                       std::vector<std::byte>& out) const;
   void check(size_t number, std::span<const FieldValue> values) const;
 
   Schema schema_;

@@ -58,6 +58,10 @@ class Subset final : public View {
   uint64_t size() const override { return indices_.size(); }
   const Schema& schema() const override { return parent_->schema(); }
   Extent extent(uint64_t i) const override { return parent_->extent(indices_[i]); }
+  Extent extent_while(uint64_t i, const KeepGoing& keep_going) const override {
+    return parent_->extent_while(indices_[i], keep_going);
+  }
+  size_t makes_at_once() const override { return parent_->makes_at_once(); }
   Extent record_extent(uint64_t i) const override { return parent_->record_extent(indices_[i]); }
   bool knows_extent(uint64_t i) const override { return parent_->knows_extent(indices_[i]); }
   void parse(uint64_t i, Bytes framed, Sample& out) const override {

@@ -35,9 +35,13 @@ struct Row {
   Extent extent{};
   ReadBuffer buffer{};
   size_t begin = 0;            // start of the record in `buffer`
+  Bytes in_memory{};           // the record, if its source has it in memory; then without a buffer
   std::exception_ptr error{};  // why the extent is unknown, or why the record was skipped
 
-  Bytes framed() const { return {buffer.data.get() + begin, static_cast<size_t>(extent.length)}; }
+  Bytes framed() const {
+    if (!in_memory.empty()) return in_memory;
+    return {buffer.data.get() + begin, static_cast<size_t>(extent.length)};
+  }
 };
 
 struct BatchJob {

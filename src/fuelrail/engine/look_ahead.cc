@@ -12,6 +12,14 @@ namespace fuelrail {
 namespace {
 
 constexpr size_t kCollected = 64;  // looks collected at a time
+// Of the records that are made at once: one is being made, the other follows without a pause.
+constexpr size_t kMadePerTurn = 2;
+
+// The number of threads for looks.
+int threads_for(const Container& container, int threads) {
+  const size_t wanted = std::min<size_t>(kMadePerTurn * container.makes_at_once(), kMaxReadThreads);
+  return std::max(threads, static_cast<int>(wanted));
+}
 
 }  // namespace
 
@@ -35,14 +43,16 @@ class LookAhead::Looks final : public Source {
 
 LookAhead::LookAhead(std::shared_ptr<const Container> container, int threads,
                      std::function<void()> on_end)
-    : LookAhead(std::move(container),
-                threads == 0 ? nullptr
-                             : make_read_queue({.threads = threads, .backend = ReadBackend::kPread},
-                                               {.on_completion = std::move(on_end)})) {}
+    : LookAhead(container, threads == 0
+                               ? nullptr
+                               : make_read_queue({.threads = threads_for(*container, threads),
+                                                  .backend = ReadBackend::kPread},
+                                                 {.on_completion = std::move(on_end)})) {}
 
 LookAhead::LookAhead(std::shared_ptr<const Container> container, std::unique_ptr<ReadQueue> queue)
     : container_(std::move(container)),
       source_(std::make_unique<Looks>(*this)),
+      made_at_once_(queue == nullptr ? 0 : container_->makes_at_once()),
       completions_(kCollected),
       queue_(std::move(queue)) {}
 
@@ -61,6 +71,8 @@ std::optional<BatchPlan> LookAhead::next_plan(Sampler& sampler, size_t ahead) {
 bool LookAhead::may_plan(const Sampler& sampler, size_t ahead) const {
   if (plans_.empty()) return true;
   if (plans_.back().is_last() || looks_.empty() || !sampler.plans_far_ahead()) return false;
+  // So that records of the next batch are made while the last ones of this batch are.
+  if (made_at_once_ > 0 && plans_.size() < 2) return true;
   return planned_ - found_ < ahead && plans_.size() < ahead;  // a batch may have no records
 }
 
@@ -93,12 +105,52 @@ void LookAhead::look_at_each(const std::vector<Entry>& entries, uint64_t turn) {
   for (const Entry& entry : entries) {
     if (entry.record >= container_->size()) continue;
     if (queue_ && !container_->knows_extent(entry.record)) {
-      looks_.push_back({.turn = turn, .look = {.record = entry.record}});
-      requests_.push_back(request_for(looks_.back().look));
+      const bool starts = made_at_once_ == 0;
+      looks_.push_back({.turn = turn, .look = {.record = entry.record}, .started = starts});
+      if (starts) requests_.push_back(request_for(looks_.back().look));
     }
     ++turn;
   }
   if (!requests_.empty()) queue_->submit(requests_);
+}
+
+void LookAhead::start_looks(size_t room_bytes) {
+  waits_for_room_ = false;
+  if (made_at_once_ == 0) return;
+  while (collect(0) > 0) {
+  }
+  while (started_ < looks_.size() && making_ < kMadePerTurn * made_at_once_) {
+    const bool alone = making_ == 0 && made_bytes_ == 0;
+    const uint64_t bytes = made_bytes_ + (making_ + 1) * usual_bytes_;
+    if (!alone && bytes > room_bytes) {
+      waits_for_room_ = true;
+      return;
+    }
+    start(looks_[started_]);
+  }
+}
+
+// Requires: it is the first that has not started.
+void LookAhead::start(PlannedLook& planned) {
+  planned.started = true;
+  ++started_;
+  try {
+    const ReadRequest request = request_for(planned.look);
+    queue_->submit({&request, 1});
+    planned.look.counts = true;
+    ++making_;
+  } catch (...) {
+    planned.look.ended = true;
+    planned.look.error = std::current_exception();
+  }
+}
+
+// A planned look has ended.
+void LookAhead::note_made(const Look& look) {
+  --making_;
+  made_bytes_ += look.extent.length;
+  if (look.error) return;
+  usual_bytes_ = std::max(look.extent.length, usual_bytes_ - usual_bytes_ / 8);
 }
 
 ReadRequest LookAhead::request_for(Look& look) const {
@@ -111,9 +163,14 @@ ReadRequest LookAhead::request_for(Look& look) const {
 Extent LookAhead::find(uint64_t record) {
   const uint64_t turn = found_++;
   if (looks_.empty() || looks_.front().turn != turn) return extent_of(record);
+  if (!looks_.front().started) start(looks_.front());
   while (!has_ended(looks_.front().look)) collect(1);
   Look look = std::move(looks_.front().look);
   looks_.pop_front();
+  if (made_at_once_ > 0) {
+    --started_;
+    made_bytes_ -= look.extent.length;
+  }
   return end(look);
 }
 
@@ -150,7 +207,8 @@ Extent LookAhead::find_substitute(uint64_t key, uint64_t record) {
 
 Extent LookAhead::extent_of(uint64_t record) const {
   if (cancelled_.load(std::memory_order_relaxed)) std::rethrow_exception(cancelled({}).error);
-  return container_->extent(record);
+  return container_->extent_while(record,
+                                  [this] { return !given_up_.load(std::memory_order_relaxed); });
 }
 
 Extent LookAhead::end(Look& look) {
@@ -173,12 +231,13 @@ size_t LookAhead::collect(size_t at_least) {
     Look& look = *std::bit_cast<Look*>(completion.tag);
     look.ended = true;
     look.error = std::exchange(completion.error, nullptr);
+    if (look.counts) note_made(look);
   }
   return count;
 }
 
 void LookAhead::set_threads(int threads) {
-  if (queue_) queue_->set_threads(threads);
+  if (queue_) queue_->set_threads(threads_for(*container_, threads));
 }
 
 void LookAhead::cancel() {
@@ -193,6 +252,8 @@ void LookAhead::drop() {
   looks_.clear();
   substitutes_.clear();
   planned_ = found_ = 0;
+  started_ = making_ = 0;
+  made_bytes_ = 0;
 }
 
 }  // namespace fuelrail

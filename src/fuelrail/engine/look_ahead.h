@@ -5,6 +5,10 @@
 // threads look it up (a "look"), many at the same time, in the order of the plans. They also look
 // up substitutes and, on slow storage, the records of batches after the next one. Records with
 // known extents cost nothing here.
+//
+// If a container makes its records (Container::makes_at_once), a look makes one, and its memory
+// stays in use until the extent is released. Such looks do not start at once, but in the order of
+// the plans, as many at the same time as the container makes, and as `start_looks` admits.
 #pragma once
 
 #include <atomic>
@@ -36,6 +40,18 @@ class LookAhead {
   LookAhead(std::shared_ptr<const Container> container, std::unique_ptr<ReadQueue> queue);
   ~LookAhead();
   LookAhead& operator=(LookAhead&&) = delete;
+
+  // For records that are made: starts the looks that wait, until the records found but not returned
+  // by `find` and those being made fill `room_bytes`. Starts at least one, if there are no such
+  // records. Does nothing for other records.
+  void start_looks(size_t room_bytes);
+
+  // Whether looks wait for more room than the last `start_looks` had.
+  bool waits_for_room() const { return waits_for_room_; }
+
+  // Ends the looks in progress with a StateError, as far as the container can (extent_while).
+  // Cannot be undone. Threads: any.
+  void give_up() { given_up_.store(true, std::memory_order_relaxed); }
 
   // Returns the sampler's next batch, after starting the looks for its records. If looks are
   // needed, may plan further batches until `ahead` records wait to be found. Errors: the sampler's,
@@ -76,11 +92,13 @@ class LookAhead {
     uint64_t record;
     Extent extent{};  // only the queue's thread uses it until the look has ended
     bool ended = false;
+    bool counts = false;  // it makes a planned record
     std::exception_ptr error{};
   };
   struct PlannedLook {
     uint64_t turn;  // its index among the planned records
     Look look;
+    bool started = true;
   };
   struct Planned {
     std::optional<BatchPlan> plan;
@@ -92,6 +110,8 @@ class LookAhead {
   void plan_one(Sampler& sampler);
   void look_at(const std::vector<Entry>& entries);
   void look_at_each(const std::vector<Entry>& entries, uint64_t turn);
+  void start(PlannedLook& planned);
+  void note_made(const Look& look);
   ReadRequest request_for(Look& look) const;
   Extent extent_of(uint64_t record) const;
   bool has_ended(const Look& look);
@@ -100,13 +120,21 @@ class LookAhead {
 
   const std::shared_ptr<const Container> container_;
   const std::unique_ptr<const Looks> source_;
+  const size_t made_at_once_;  // 0: the container finds its records
   std::atomic<bool> cancelled_ = false;
+  std::atomic<bool> given_up_ = false;
   std::deque<Planned> plans_;  // not yet returned by next_plan
   uint64_t planned_ = 0;       // number of planned records
   uint64_t found_ = 0;         // the number of them that were found
   // The looks for planned records, in the order of their turns. Neither container moves its
   // elements.
   std::deque<PlannedLook> looks_;
+  // Of records that are made:
+  size_t started_ = 0;        // the looks at the front of `looks_` that have started
+  size_t making_ = 0;         // of them, those that have not ended
+  uint64_t made_bytes_ = 0;   // of those that have
+  uint64_t usual_bytes_ = 0;  // a guess at the size of the next record
+  bool waits_for_room_ = false;
   std::unordered_map<uint64_t, Look> substitutes_;  // by key
   std::vector<ReadRequest> requests_;
   std::vector<Completion> completions_;

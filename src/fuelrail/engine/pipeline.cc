@@ -81,6 +81,7 @@ void Pipeline::stop() {
     const Lock lock(mutex_);
     shared_.stopped = true;
     shared_.unwanted.request_stop();
+    if (shared_.look_ahead) shared_.look_ahead->give_up();
     cancel_reads();
   }
   wake_all();
@@ -153,6 +154,7 @@ bool Pipeline::fetch_is_due() const {
   if (shared_.fetch_waits == FetchWait::kNot) return false;
   if (can_issue() || (shared_.looks_ended && (shared_.awaits_look || !shared_.looked_at.empty())))
     return true;
+  if (shared_.looks_wait_at && shared_.buffers.in_use_bytes() < *shared_.looks_wait_at) return true;
   // It waits for several reads, but idle workers need only one.
   return shared_.fetch_waits == FetchWait::kInQueue && shared_.fetch_wants > 1 &&
          shared_.idle_workers > 0;
@@ -228,10 +230,12 @@ void Pipeline::throw_stalled(double seconds) const {
   std::optional<uint64_t> offset;
   if (row != nullptr && row->stage == Row::Stage::kPlanned) {
     const uint64_t record = row->job->plan.entries[row->index].record;
-    const bool is_file = record < container_->size() && !container_->knows_extent(record);
-    if (is_file) path = container_->place(record).path;
-    stage = is_file ? fmt::format("the file size of sample {} is being looked up", record)
-                    : fmt::format("sample {} is waiting to be read", record);
+    const bool is_looked_up = record < container_->size() && !container_->knows_extent(record);
+    if (is_looked_up) path = container_->place(record).path;
+    stage = !is_looked_up ? fmt::format("sample {} is waiting to be read", record)
+            : container_->makes_at_once() > 0
+                ? fmt::format("sample {} is being made by the dataset", record)
+                : fmt::format("the file size of sample {} is being looked up", record);
   } else if (row != nullptr) {
     const bool read = row->stage == Row::Stage::kReading;
     stage = fmt::format("sample {} is being {}", row->entry.record, read ? "read" : "decoded");

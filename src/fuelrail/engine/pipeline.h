@@ -102,10 +102,12 @@ class Pipeline {
     bool plans_far_ahead = false;   // copied from the sampler
     bool issuing = false;           // the last planned job has rows to issue
     bool awaits_look = false;       // the next row to issue waits for a look
-    size_t first_open = 0;          // index in jobs: earlier ones have no row to take
-    size_t ready = 0;               // rows read and not taken, in near jobs
-    size_t held_back = 0;           // rows read and not taken, in the other jobs
-    size_t untaken = 0;             // rows not taken, read or not, in all jobs
+    // If looks wait for room: the bytes in use by buffers when they began to.
+    std::optional<size_t> looks_wait_at{};
+    size_t first_open = 0;  // index in jobs: earlier ones have no row to take
+    size_t ready = 0;       // rows read and not taken, in near jobs
+    size_t held_back = 0;   // rows read and not taken, in the other jobs
+    size_t untaken = 0;     // rows not taken, read or not, in all jobs
     bool exhausted = false;
     bool plan_failed = false;  // planning stops until the error has been thrown
     Engine::Phase phase = Engine::Phase::kBeginning;  // never kTooManyBad; see too_many_bad
@@ -197,6 +199,7 @@ class Pipeline {
   bool can_issue() const FUELRAIL_REQUIRES(mutex_);
   bool admits(const Row& row) const FUELRAIL_REQUIRES(mutex_);
   void mark_ready(Row& row) FUELRAIL_REQUIRES(mutex_);
+  void release(Row& row) FUELRAIL_REQUIRES(mutex_);
   void look_ended();
 
   // Called by the fetch thread.

@@ -95,7 +95,7 @@ void Pipeline::start_over() {
   while (shared_.running > 0 && !shared_.halted()) room_.wait(mutex_);
   if (shared_.halted()) return;
   for (JobPointer& job : shared_.jobs) {
-    for (Row& row : job->rows) shared_.buffers.give_back(std::move(row.buffer));
+    for (Row& row : job->rows) release(row);
     recycle(std::move(job));
   }
   shared_.jobs.clear();
@@ -230,7 +230,8 @@ void Pipeline::look_ended() {
   shared_.looks_ended = true;
 }
 
-// Moves rows whose looks have ended back to the skipped rows, now located.
+// Moves rows whose looks have ended back to the skipped rows, now located, and starts looks that
+// waited for room.
 void Pipeline::note_looks() {
   shared_.looks_ended = false;
   std::erase_if(shared_.looked_at, [this](Row* row) FUELRAIL_REQUIRES(fetch_thread_, mutex_) {
@@ -239,6 +240,9 @@ void Pipeline::note_looks() {
     shared_.skipped.push_back(row);
     return true;
   });
+  fetch_.look_ahead->start_looks(shared_.buffers.room_bytes());
+  shared_.looks_wait_at.reset();
+  if (fetch_.look_ahead->waits_for_room()) shared_.looks_wait_at = shared_.buffers.in_use_bytes();
   shared_.awaits_look = fetch_.issuing && fetch_.located == fetch_.next_row &&
                         !is_found(fetch_.issuing->rows[fetch_.next_row]);
 }
@@ -340,8 +344,10 @@ bool Pipeline::admit_rows() {
   return room;
 }
 
+// A record that is in memory already is always admitted: `start_looks` has applied the limit.
 bool Pipeline::admits(const Row& row) const {
-  return row.error || shared_.buffers.admits(static_cast<size_t>(row.extent.length));
+  if (row.error || !row.extent.source->memory().empty()) return true;
+  return shared_.buffers.admits(static_cast<size_t>(row.extent.length));
 }
 
 void Pipeline::admit(Row& row) {
@@ -349,6 +355,14 @@ void Pipeline::admit(Row& row) {
   const auto length = static_cast<size_t>(row.extent.length);
   if (length == 0) return mark_ready(row);
   try {
+    if (const Bytes memory = row.extent.source->memory(); !memory.empty()) {
+      check_range(row.extent.source->uri(), memory.size(), row.extent.offset, length);
+      row.in_memory = memory.subspan(row.extent.offset, length);
+      shared_.buffers.hold(length);
+      shared_.fetch_clock.moved(length);
+      shared_.fetch_clock.took(1, 0);
+      return mark_ready(row);
+    }
     row.buffer = shared_.buffers.take(may_be_direct(row) ? length + kRoomForDirect : length);
     fetch_.requests.push_back(request_for(row));
     row.stage = Row::Stage::kReading;

@@ -174,10 +174,17 @@ void Pipeline::drop_row(Row& row, std::exception_ptr error) {
   finish_row(row, std::move(error));
 }
 
+// Releases the memory of the row's record.
+void Pipeline::release(Row& row) {
+  shared_.buffers.give_back(std::move(row.buffer));
+  if (!row.in_memory.empty()) shared_.buffers.let_go(row.in_memory.size());
+  row.in_memory = {};
+  row.extent.source.reset();
+}
+
 void Pipeline::finish_row(Row& row, std::exception_ptr error) {
   BatchJob& job = *row.job;
-  shared_.buffers.give_back(std::move(row.buffer));
-  row.extent.source.reset();
+  release(row);
   row.located = false;
   row.stage = Row::Stage::kPlanned;
   if (error && skip(row, error)) return;

@@ -42,6 +42,20 @@ class ReadBuffers {
   // Releases a buffer; does nothing for an empty one.
   void give_back(ReadBuffer buffer);
 
+  // Counts a record that is in memory of its own as a buffer in use.
+  void hold(size_t bytes) {
+    ++in_use_;
+    in_use_bytes_ += bytes;
+  }
+  void let_go(size_t bytes) {
+    --in_use_;
+    in_use_bytes_ -= bytes;
+  }
+
+  // How many more bytes may be in use.
+  size_t room_bytes() const {
+    return in_use_bytes_ < limit_bytes_ ? limit_bytes_ - in_use_bytes_ : 0;
+  }
   size_t in_use() const { return in_use_; }
   size_t in_use_bytes() const { return in_use_bytes_; }
   size_t idle_bytes() const { return idle_bytes_; }

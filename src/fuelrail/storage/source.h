@@ -46,6 +46,10 @@ class Source {
   virtual bool has_hole(uint64_t /*offset*/, uint64_t /*length*/) const { return false; }
   virtual bool is_hole(uint64_t /*offset*/, uint64_t /*length*/) const { return false; }
 
+  // All bytes of the source, if they are in memory and never change. Lifetime: the source. Default:
+  // empty, even if they are in memory.
+  virtual Bytes memory() const { return {}; }
+
   // A descriptor for asynchronous reads at explicit offsets, or -1. The source owns it.
   virtual int descriptor() const { return -1; }
 

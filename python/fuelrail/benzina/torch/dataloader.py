@@ -282,6 +282,7 @@ class _Batches:
             drop_last=False,
             index=loader._data._index,
             prefetch=loader.multibuffering,
+            rank=0,
             world_size=1,
         )
         self._taken: list[tuple[NativeColumn, ...]] = []  # a batch that was not returned yet

@@ -124,12 +124,9 @@ std::string SampleRecords::contents() const {
   return text + samples_.contents();
 }
 
-void SampleRecords::read(uint64_t i, SourceImage& out) const {
-  SourceSample& sample = out.values;
+std::vector<FieldValue> SampleRecords::values_of(uint64_t i, SourceSample& sample) const {
   samples_.read(i, sample);
-  out.ended = sample.ended;
-  if (out.ended) return;
-  out.id = sample.id;
+  if (sample.ended) return {};
   for (SourceValue& value : sample.fields) {
     if (value.pixel_bytes > 0) encode_pixels(value);
   }
@@ -140,6 +137,16 @@ void SampleRecords::read(uint64_t i, SourceImage& out) const {
   for (size_t k = 0; k < fields.size(); ++k) {
     values.push_back(field_value(fields[k], sample.fields[k]));
   }
+  return values;
+}
+
+void SampleRecords::read(uint64_t i, SourceImage& out) const {
+  SourceSample& sample = out.values;
+  const std::vector<FieldValue> values = values_of(i, sample);
+  out.ended = sample.ended;
+  if (out.ended) return;
+  out.id = sample.id;
+  const std::vector<FieldSpec>& fields = encoder_.schema().fields;
   uint64_t bytes = kRoomBytes * fields.size();
   for (const SourceValue& value : sample.fields) {
     bytes += value.bytes.size();
@@ -151,6 +158,18 @@ void SampleRecords::read(uint64_t i, SourceImage& out) const {
   encoder_.append(sample.id, values, out.storage);
   doubts_.add_rows(sample.fields);
   check_image_length(out.storage.size());
+}
+
+uint64_t SampleRecords::write(uint64_t i, SourceSample& sample,
+                              const std::function<MutableBytes(uint64_t)>& room) const {
+  const std::vector<FieldValue> values = values_of(i, sample);
+  const auto checked_room = [&room](uint64_t bytes) {
+    check_image_length(bytes);
+    return room(bytes);
+  };
+  const uint64_t bytes = encoder_.write(sample.id, values, checked_room);
+  doubts_.add_rows(sample.fields);
+  return bytes;
 }
 
 void SampleRecords::check_headers(uint64_t i, SourceSample& sample) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -46,10 +47,17 @@ class SampleRecords final : public PackSource {
   // record.
   void read(uint64_t i, SourceImage& out) const override;
 
+  // As `read`, for a source that is no stream, but writes the record at the beginning of `room(its
+  // length)`, and only uses the memory of `sample`. Returns: its length.
+  uint64_t write(uint64_t i, SourceSample& sample,
+                 const std::function<MutableBytes(uint64_t)>& room) const;
+
   // What was noticed in the samples read so far, one text each, for warnings.
   std::vector<std::string> remarks() const;
 
  private:
+  // Reads a sample. Returns: its values, as views; empty after the end of a stream.
+  std::vector<FieldValue> values_of(uint64_t i, SourceSample& sample) const;
   void check_headers(uint64_t i, SourceSample& sample) const;
   void note_camera(size_t number, Bytes matrix) const;
   // Number: float or double.

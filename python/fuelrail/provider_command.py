@@ -1,0 +1,127 @@
+"""`fuelrail pack --provider MODULE:CLASS OUT`: packs what a Python program gives."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from fuelrail.errors import Error, InvalidArgumentError, IoError, NotFoundError
+from fuelrail.options import nearest, typed
+from fuelrail.packer import pack
+from fuelrail.python_dataset import open_python
+from fuelrail.python_source import source_of
+from fuelrail.schema import encoded_as
+
+__all__ = ["is_provider_command", "run"]
+
+_OK, _DATA_PROBLEM, _USAGE, _INPUT_OUTPUT = range(4)
+
+
+def is_provider_command(arguments: Sequence[str]) -> bool:
+    """Returns whether `run` handles the arguments of `fuelrail`."""
+    named = any(word == "--provider" or word.startswith("--provider=") for word in arguments)
+    return arguments[:1] == ["pack"] and named
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs the command with the arguments after `fuelrail`, and returns its exit code."""
+    given = _parser().parse_args(arguments[1:])
+    try:
+        return _pack(given)
+    except Error as error:
+        print(f"fuelrail: {error}", file=sys.stderr)
+        if isinstance(error, (IoError, NotFoundError)):
+            return _INPUT_OUTPUT
+        return _USAGE if isinstance(error, InvalidArgumentError) else _DATA_PROBLEM
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "fuelrail pack",
+        description="Packs the samples of a dataset or a data provider that is written in Python.",
+    )
+    parser.add_argument(
+        "--provider",
+        required=True,
+        metavar="MODULE:NAME",
+        help="a class or function that is called without arguments, or a dataset; MODULE is "
+        "searched in the current folder, too. Its attributes `schema` and `roles` are those of "
+        "fuelrail.open_python",
+    )
+    parser.add_argument("output", metavar="OUT", help="the file to write, X.rec or X.ffr")
+    parser.add_argument(
+        "--encode",
+        choices=("npy", "png", "jpeg"),
+        default="npy",
+        help="how arrays of pixels are stored: raw (npy), without loss (png), or with loss (jpeg); "
+        "default npy, with which batches are those of the provider, bit for bit",
+    )
+    parser.add_argument("--nsplit", type=int, default=1, help="number of parts")
+    parser.add_argument("--part", type=int, help="write only this part, from 0 on")
+    parser.add_argument("--threads", "-j", type=int, help="threads that read and encode")
+    parser.add_argument("--max-errors", type=int, default=0, help="samples that may be skipped")
+    parser.add_argument("--overwrite", action="store_true", help="replace an existing OUT")
+    parser.add_argument("--resume", action="store_true", help="resume an interrupted run")
+    parser.add_argument("--quiet", "-q", action="store_true", help="show no progress")
+    return parser
+
+
+def _pack(given: argparse.Namespace) -> int:
+    source = source_of(_found(given.provider))
+    schema = open_python(source.dataset, workers=0).schema_as_given
+    source.fit(schema)
+    options: dict[str, Any] = {
+        name: value
+        for name, value in vars(given).items()
+        if name in ("nsplit", "part", "threads", "max_errors", "overwrite", "resume")
+        and value is not None
+    }
+    report = pack(
+        source,
+        given.output,
+        schema=encoded_as(schema, given.encode),
+        progress=False if given.quiet else None,
+        **options,
+    )
+    for file in report.files:
+        print(f"{file.path}: {file.records:,} samples, {file.bytes:,} bytes")
+    for failure in report.failures:
+        print(f"fuelrail: {failure.path} cannot be packed: {failure.reason}", file=sys.stderr)
+    return _DATA_PROBLEM if report.failures else _OK
+
+
+def _found(place: str) -> object:
+    """Returns the dataset at "module:name"."""
+    module, colon, name = place.partition(":")
+    if not colon or not module or not name:
+        raise InvalidArgumentError(
+            "`--provider` is invalid", expected="MODULE:NAME, such as mydata:Street", found=place
+        )
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found: Any = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise NotFoundError(
+            "the module of the provider cannot be imported", found=str(error), path=module
+        ) from None
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise InvalidArgumentError(
+                f"the module {module} has no '{name}'", remedy=nearest(part, dir(found))
+            )
+        found = getattr(found, part)
+    is_dataset = not isinstance(found, type) and (
+        hasattr(found, "__getitem__") or hasattr(found, "get_data")
+    )
+    if not is_dataset and not callable(found):
+        raise InvalidArgumentError(
+            "`--provider` is invalid",
+            expected="a class, a function or a dataset",
+            found=typed(found),
+        )
+    return found if is_dataset else found()

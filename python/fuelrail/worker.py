@@ -1,0 +1,94 @@
+"""Worker processes that make the samples of a dataset: how one is started, and what it runs."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+from typing import Any, NamedTuple
+
+from fuelrail import _core, python_dataset
+from fuelrail.python_source import PythonSource
+from fuelrail.schema import Schema
+
+__all__ = ["command", "greeting", "main"]
+
+
+class _Greeting(NamedTuple):
+    """What a worker gets to know when it starts."""
+
+    main_module: dict[str, Any] | None
+    """The program's main module, as `multiprocessing.spawn` describes it. None if the dataset does
+    not refer to it.
+    """
+    source: bytes
+    """The pickled PythonSource."""
+    schema: Schema
+    size: int
+
+
+def command() -> list[str]:
+    """Returns the words of the command that starts a worker."""
+    from multiprocessing import spawn, util
+
+    paths = [path or os.getcwd() for path in sys.path]
+    code = f"import sys; sys.path[:] = {paths!a}; import fuelrail.worker as w; w.main()"
+    executable = os.fsdecode(spawn.get_executable())
+    return [executable, *util._args_from_interpreter_flags(), "-c", code]  # type: ignore[attr-defined]
+
+
+def greeting(source: bytes, schema: Schema, size: int) -> bytes:
+    """Returns what all workers are told. source: the pickled PythonSource."""
+    main_module: dict[str, Any] | None = None
+    if b"__main__" in source:
+        from multiprocessing import spawn
+
+        main_module = spawn.get_preparation_data("fuelrail-worker")
+        del main_module["authkey"]  # it cannot be pickled
+    return pickle.dumps(_Greeting(main_module, source, schema, size), pickle.HIGHEST_PROTOCOL)
+
+
+def main() -> None:
+    """Makes samples until the parent process wants no more, and ends this process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    channel = _core.WorkerChannel(int(sys.argv[-1]))
+    try:
+        maker, size = _maker(pickle.loads(channel.greeting()))
+    except BaseException as error:
+        channel.refuse(_reason(error))
+    else:
+        channel.serve(maker.description, size, maker.read, maker.explain)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    os._exit(0)
+
+
+def _maker(told: _Greeting) -> tuple[python_dataset.SampleMaker, int]:
+    if told.main_module is not None:
+        from multiprocessing import spawn
+
+        python_dataset.starting_worker = True
+        try:
+            spawn.prepare(told.main_module)
+        finally:
+            python_dataset.starting_worker = False
+    source: PythonSource = pickle.loads(told.source)
+    if len(source) != told.size:
+        raise python_dataset.changed_size(source, told.size)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)  # the workers are many already
+    return python_dataset.SampleMaker(source, told.schema), told.size
+
+
+def _reason(error: BaseException) -> str:
+    """Returns why this worker cannot make samples, in a sentence."""
+    if isinstance(error, AttributeError) and "__main__" in str(error):
+        return (
+            f"a worker cannot find the dataset's class ({error}): define it in a module, or pass "
+            "`workers=0`"
+        )
+    said = str(error) or "no text"
+    return f"a worker cannot start: {type(error).__name__}: {said}"

@@ -1,0 +1,93 @@
+#include "fuelrail/container/made/worker_channel.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "fuelrail/base/native_thread.h"
+#include "fuelrail/container/made/worker_messages.h"
+
+namespace fuelrail::made {
+namespace {
+
+constexpr std::chrono::milliseconds kTimeToLeave(100);
+
+// Waits until the parent has ended or closed the connection, then ends this process. A parent that
+// was forked leaves copies of its socket in its children, so the socket alone does not show its
+// end.
+[[noreturn]] void watch(pid_t parent) {
+  const int process = static_cast<int>(::syscall(SYS_pidfd_open, parent, 0));
+  const bool known = process >= 0;  // not on kernels before 5.3
+  pollfd ends[] = {{.fd = kWorkerSocket, .events = POLLRDHUP, .revents = 0},
+                   {.fd = process, .events = POLLIN, .revents = 0}};
+  while (::getppid() == parent) {
+    const int ready = ::poll(ends, known ? 2 : 1, known ? -1 : 100);
+    if (ready > 0) break;
+  }
+  std::this_thread::sleep_for(kTimeToLeave);  // an idle worker ends by itself
+  ::_exit(0);
+}
+
+FailureKind kind_of(const Error& error) {
+  if (dynamic_cast<const NotFoundError*>(&error) != nullptr) return FailureKind::kNotFound;
+  if (dynamic_cast<const IoError*>(&error) != nullptr) return FailureKind::kIo;
+  if (dynamic_cast<const TruncatedError*>(&error) != nullptr) return FailureKind::kTruncated;
+  if (dynamic_cast<const OutOfMemoryError*>(&error) != nullptr) return FailureKind::kOutOfMemory;
+  if (dynamic_cast<const UnsupportedError*>(&error) != nullptr) return FailureKind::kUnsupported;
+  return FailureKind::kCorrupt;
+}
+
+}  // namespace
+
+WorkerChannel::WorkerChannel(pid_t parent) : greeting_(SharedMemory::of(kWorkerGreeting)) {
+  // The worker's own children must not keep the connection open.
+  ::fcntl(kWorkerSocket, F_SETFD, FD_CLOEXEC);
+  ::fcntl(kWorkerGreeting, F_SETFD, FD_CLOEXEC);
+  start_native_thread("fuelrail-watch", [parent] { watch(parent); }).detach();
+}
+
+void WorkerChannel::ready() { send_packet(kWorkerSocket, packet_of(Reply{ReplyKind::kReady})); }
+
+void WorkerChannel::refuse(const std::string& why) {
+  send_packet(kWorkerSocket, packet_of(Reply{ReplyKind::kRefusal}, why));
+}
+
+std::optional<uint64_t> WorkerChannel::next() {
+  const Packet packet = receive_packet(kWorkerSocket);
+  Request request;
+  if (!read_message(packet, request)) return std::nullopt;
+  if (packet.descriptor >= 0) {
+    slots_.erase(request.slot);
+    slots_.emplace(request.slot, SharedMemory::of(packet.descriptor));
+  }
+  slot_ = &slots_.at(request.slot);
+  return request.record;
+}
+
+MutableBytes WorkerChannel::room(uint64_t bytes) {
+  if (bytes > slot_->bytes().size()) slot_->grow(bytes + bytes / 4);
+  return slot_->bytes();
+}
+
+void WorkerChannel::answer(uint64_t bytes) {
+  send_packet(kWorkerSocket, packet_of(Reply{.kind = ReplyKind::kRecord, .bytes = bytes}));
+}
+
+void WorkerChannel::fail(const Error& error) {
+  // The record and its place are added by the parent.
+  std::string text = error.failure();
+  const ErrorDetail& detail = error.detail();
+  const std::string parts[] = {detail.path, detail.field, detail.expected, detail.found,
+                               detail.remedy};
+  std::string packed;
+  for (const std::string& part : parts) packed.append(part).push_back('\0');
+  packed.append(text);
+  send_packet(kWorkerSocket,
+              packet_of(Reply{.kind = ReplyKind::kFailure, .failure = kind_of(error)}, packed));
+}
+
+}  // namespace fuelrail::made

@@ -1,0 +1,273 @@
+"""Data providers of ACCV-Lab as datasets of the engine, and as files."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import pytest
+
+import fuelrail as fr
+from fuelrail import fields as F
+from fuelrail import transforms as T
+from fuelrail.inputs import SamplerBase, SequenceSampler
+from many_fields import bits
+from python_datasets import Provider
+
+ROLES = {
+    "*.bboxes": F.Boxes("xyxy", rows="objects"),
+    "*.classes": F.Label(rows="objects"),
+    "*.intrinsics": F.CameraMatrix(),
+}
+OPTIONS: dict[str, Any] = {
+    "fields": ["cameras", "scene", "speed"],
+    "transforms": {"cameras.*.image": [T.Resize((8, 12)), T.HorizontalFlip(0.5)]},
+    "ragged": {"*.bboxes": "packed", "*": "list"},
+    "shuffle": True,
+    "seed": 3,
+}
+
+
+def test_groups_become_nested_fields() -> None:
+    data = fr.open_python(Provider(), roles=ROLES)
+    assert data.schema == fr.Schema(
+        {
+            "cameras": [
+                {
+                    "image": F.Image(),
+                    "bboxes": F.Boxes("xyxy", rows="objects"),
+                    "classes": F.Label(rows="objects"),
+                    "intrinsics": F.CameraMatrix(),
+                }
+                for _ in range(2)
+            ],
+            "scene": F.Text(),
+            "speed": F.Tensor("float32", ()),
+        }
+    )
+    sample, group = data[5], Provider().get_data(5)
+    assert sample["scene"] == "scene 1 ☂"
+    assert sample["speed"] == 2.5
+    camera = group["cameras"][1]
+    assert (sample["cameras.1.bboxes"] == camera["bboxes"]).all()
+    assert (sample.decode("cameras.1.image") == camera["image"]).all()
+
+
+def test_without_roles_the_fields_are_tensors() -> None:
+    schema = fr.open_python(Provider()).schema
+    assert schema["cameras.0.bboxes"] == F.Tensor("float32", (-1, 4))
+    assert schema["cameras.0.image"] == F.Image()
+
+
+def test_arrays_of_encoded_images_are_decoded() -> None:
+    data = fr.open_python(Provider(encoded=True), roles=ROLES)
+    raw = fr.open_python(Provider(), roles=ROLES)
+    assert data.schema == raw.schema
+    ours, theirs = fr.Loader(data, 4, **OPTIONS), fr.Loader(raw, 4, **OPTIONS)
+    assert [bits(batch) for batch in ours] == [bits(batch) for batch in theirs]
+
+
+def test_a_loader_takes_a_provider() -> None:
+    loader = fr.Loader(Provider(), 4, fields=["speed"])
+    assert next(iter(loader))["speed"].numpy().tolist() == [0, 0.5, 1, 1.5]
+
+
+def test_a_role_that_matches_nothing_is_an_error() -> None:
+    with pytest.raises(fr.InvalidArgumentError, match=r"matches no field.*bboxs"):
+        fr.open_python(Provider(), roles={"*.bboxs": F.Boxes("xyxy")})
+    with pytest.raises(fr.ArgumentTypeError, match="roles"):
+        fr.open_python(Provider(), roles={"*.bboxes": "xyxy"})  # type: ignore[dict-item]
+
+
+class Wrong(Provider):
+    def __init__(self, change: str) -> None:
+        super().__init__()
+        self._change = change
+
+    def get_data(self, sample_index: int) -> Any:
+        sample = super().get_data(sample_index)
+        if sample_index != 6:
+            return sample
+        if self._change == "field":
+            sample.remove_field("speed")
+        elif self._change == "dtype":
+            from fuelrail.inputs.data_type import DataType
+
+            sample.change_type_of_data_and_remove_data("speed", DataType.INT64)
+            sample["speed"] = 3
+        elif self._change == "array":
+            sample["speed"] = [1, 2]
+        elif self._change == "none":
+            sample = sample.get_empty_like_self()
+        else:
+            return sample.to_dictionary()
+        return sample
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ("field", "the sample has no field 'speed'"),
+        ("dtype", "'speed' has the wrong dtype"),
+        ("array", "'speed' has the wrong shape"),
+        ("none", "There is no null"),
+        ("dict", "`get_data` returned a wrong type"),
+    ],
+)
+def test_another_structure_is_an_error_of_its_sample(change: str, text: str) -> None:
+    schema = fr.open_python(Provider(), roles=ROLES).schema
+    loader = fr.Loader(fr.open_python(Wrong(change), schema), 4, fields=["speed"])
+    batches = iter(loader)
+    next(batches)
+    with pytest.raises(fr.CorruptError, match=text) as raised:
+        next(batches)
+    assert raised.value.record == 6
+    assert len(next(batches)["speed"].numpy()) == 4
+
+
+def test_a_sequence_sampler_feeds_the_loader_and_resumes() -> None:
+    def loader() -> fr.Loader:
+        sampler = SequenceSampler(2, [3, 4, 2, 3], seed=42)
+        return fr.Loader(Provider(), batch_sampler=sampler, fields=["index"])
+
+    expected = [[9, 7], [10, 8], [11, 0], [3, 1], [4, 2], [5, 7], [6, 8], [9, 3], [10, 4]]
+    batches = iter(loader())
+    assert [next(batches)["index"].numpy().tolist() for _ in range(9)] == expected
+    for at in (1, 4, 7):
+        first = loader()
+        begun = iter(first)
+        for _ in range(at):
+            next(begun)
+        resumed = loader()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            resumed.load_state_dict(first.state_dict())
+        rest = iter(resumed)
+        assert [next(rest)["index"].numpy().tolist() for _ in range(9 - at)] == expected[at:]
+        first.close()
+        resumed.close()
+
+
+def packed(folder: pathlib.Path, *words: str) -> subprocess.CompletedProcess[str]:
+    support = str(pathlib.Path(__file__).parents[1] / "support")
+    return subprocess.run(
+        [sys.executable, "-m", "fuelrail", "pack", *words],
+        cwd=folder, env=os.environ | {"PYTHONPATH": support},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+
+CONFIGURED = """
+from fuelrail import fields as F
+from python_datasets import Provider
+class Configured(Provider):
+    roles = {"*.bboxes": F.Boxes("xyxy", rows="objects"), "*.classes": F.Label(rows="objects"),
+             "*.intrinsics": F.CameraMatrix()}
+whole = Configured(6)
+"""
+
+
+@pytest.mark.parametrize("encode", ["npy", "png"])
+def test_a_packed_provider_gives_the_same_batches(tmp_path: pathlib.Path, encode: str) -> None:
+    (tmp_path / "configured.py").write_text(CONFIGURED)
+    done = packed(tmp_path, "--provider", "configured:Configured", "x.rec", "--encode", encode)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "x.rec: 12 samples" in done.stdout
+    file = fr.open(tmp_path / "x.rec")
+    data = fr.open_python(Provider(), roles=ROLES)
+    assert file.schema == data.schema
+    ours, theirs = fr.Loader(data, 4, **OPTIONS), fr.Loader(file, 4, **OPTIONS)
+    for _ in range(2):
+        assert [bits(batch) for batch in ours] == [bits(batch) for batch in theirs]
+
+
+def test_pack_takes_a_provider(tmp_path: pathlib.Path) -> None:
+    data = fr.open_python(Provider(), roles=ROLES)
+    fr.pack(Provider(), tmp_path / "x.rec", schema=data.schema)
+    assert fr.open(tmp_path / "x.rec")[3]["scene"] == "scene 0 ☂"
+
+
+def test_the_command_takes_an_object_and_writes_parts(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "configured.py").write_text(CONFIGURED)
+    done = packed(tmp_path, "--provider=configured:whole", "x.rec", "--nsplit", "2")
+    assert done.returncode == 0
+    assert len(fr.open([tmp_path / "x.part000.rec", tmp_path / "x.part001.rec"])) == 6
+
+
+@pytest.mark.parametrize(
+    ("place", "code", "text"),
+    [
+        ("configured", 2, "MODULE:NAME"),
+        ("nothing:Configured", 3, "cannot be imported"),
+        ("configured:Configurd", 2, "Did you mean 'Configured'?"),
+        ("configured:F", 2, "expected a class"),
+    ],
+)
+def test_the_command_says_what_is_wrong(
+    tmp_path: pathlib.Path, place: str, code: int, text: str
+) -> None:
+    (tmp_path / "configured.py").write_text(CONFIGURED)
+    done = packed(tmp_path, "--provider", place, "x.rec")
+    assert done.returncode == code
+    assert text in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "x.rec").exists()
+
+
+def test_strings_of_differing_length_arrive_unchanged() -> None:
+    loader = fr.Loader(Provider(12), 12, fields=["scene"])
+    assert next(iter(loader))["scene"] == [f"scene {i // 4} ☂" for i in range(12)]
+
+
+class Descending(SamplerBase):
+    """Two batches of three samples in each epoch."""
+
+    def __init__(self) -> None:
+        self._left = 2
+
+    def get_next_batch_indices(self) -> list[int]:
+        if self._left == 0:
+            raise StopIteration
+        self._left -= 1
+        return [self._left * 3 + k for k in (2, 1, 0)]
+
+    @property
+    def is_epoch_based(self) -> bool:
+        return True
+
+    def reset(self) -> None:
+        self._left = 2
+
+    @property
+    def length(self) -> int | None:
+        return 2
+
+
+def test_a_sampler_with_epochs_feeds_the_loader() -> None:
+    loader = fr.Loader(Provider(), batch_sampler=Descending(), fields=["index"])
+    epoch = [[5, 4, 3], [2, 1, 0]]
+    for _ in range(3):
+        assert [batch["index"].numpy().tolist() for batch in loader] == epoch
+    next(iter(loader))
+    resumed = fr.Loader(Provider(), batch_sampler=Descending(), fields=["index"])
+    with pytest.warns(fr.FuelrailWarning, match="yields the same indices again"):
+        resumed.load_state_dict(loader.state_dict())
+    assert [batch["index"].numpy().tolist() for batch in resumed] == epoch[1:]
+
+
+def test_each_rank_reads_its_slice_of_a_samplers_batches() -> None:
+    def loader(rank: int, ranks: int, slots: int = 2) -> fr.Loader:
+        sampler = SequenceSampler(slots, [3, 4, 2, 3], seed=42)
+        return fr.Loader(
+            Provider(), batch_sampler=sampler, fields=["index"], rank=rank, world_size=ranks
+        )
+
+    ranks = [iter(loader(rank, 2)) for rank in (0, 1)]
+    found = [[next(rank)["index"].numpy().tolist() for rank in ranks] for _ in range(4)]
+    assert found == [[[9], [7]], [[10], [8]], [[11], [0]], [[3], [1]]]
+    with pytest.raises(fr.InvalidArgumentError, match="cannot be divided among the ranks"):
+        next(iter(loader(0, 2, slots=3)))

@@ -1,0 +1,265 @@
+"""Worker processes: they start quickly, and end with whatever they belong to."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+import fuelrail as fr
+from fuelrail import fields as F
+from python_datasets import Numbers, ProcessIds
+
+SUPPORT = pathlib.Path(__file__).parents[1] / "support"
+PRELUDE = """
+import os, signal, sys, threading, time
+import fuelrail as fr
+from fuelrail import fields as F
+import python_datasets as given
+"""
+
+
+def started(script: str, tmp_path: pathlib.Path, *words: str) -> subprocess.Popen[str]:
+    path = tmp_path / "script.py"
+    path.write_text(PRELUDE + textwrap.dedent(script))
+    environment = os.environ | {"PYTHONPATH": str(SUPPORT)}
+    return subprocess.Popen(
+        [sys.executable, str(path), *words],
+        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def run(script: str, tmp_path: pathlib.Path, *words: str) -> tuple[int, str, str]:
+    process = started(script, tmp_path, *words)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+def runs(process: int) -> bool:
+    try:
+        return ") Z " not in pathlib.Path(f"/proc/{process}/stat").read_text()
+    except FileNotFoundError:
+        return False
+
+
+def wait_until(condition: object, seconds: float = 20) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():  # type: ignore[operator]
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def children_of(process: int) -> list[int]:
+    tasks = pathlib.Path(f"/proc/{process}/task")
+    return [int(i) for task in tasks.iterdir() for i in (task / "children").read_text().split()]
+
+
+def test_a_class_of_the_program_needs_a_guard(tmp_path: pathlib.Path) -> None:
+    code, _, err = run(
+        """
+        class Mine(given.Numbers):
+            pass
+        loader = fr.Loader(Mine(), 5)
+        try:
+            next(iter(loader))
+        except fr.StateError as error:
+            print(error, file=sys.stderr)
+        """,
+        tmp_path,
+    )
+    assert code == 0
+    assert 'below `if __name__ == "__main__":`' in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_class_of_the_program_works_with_a_guard(tmp_path: pathlib.Path) -> None:
+    code, out, err = run(
+        """
+        class Mine(given.Numbers):
+            pass
+        if __name__ == "__main__":
+            for batch, in fr.Loader(Mine(), 10, fields=["number"]):
+                print(batch.numpy().tolist())
+        """,
+        tmp_path,
+    )
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1] == str(list(range(10, 20)))
+
+
+def test_a_class_of_an_interactive_program_is_one_sentence() -> None:
+    script = PRELUDE + textwrap.dedent(
+        """
+        class Mine(given.Numbers):
+            pass
+        try:
+            next(iter(fr.Loader(Mine(), 10)))
+        except fr.StateError as error:
+            print(error)
+        """
+    )
+    environment = os.environ | {"PYTHONPATH": str(SUPPORT)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
+    assert "define it in a module, or pass `workers=0`" in done.stdout
+    assert len(done.stdout.splitlines()) == 1
+    assert done.stderr == ""
+
+
+HANGING = """
+if __name__ == "__main__":
+    data = fr.open_python(given.Numbers(at=3, do=given.hang), {"number": F.Label()})
+    batches = iter(fr.Loader(data, 1))
+    for _ in range(3):
+        next(batches)
+    print("hangs", flush=True)
+    try:
+        next(batches)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+
+def test_ctrl_c_ends_a_dataset_that_hangs(tmp_path: pathlib.Path) -> None:
+    process = started(HANGING, tmp_path)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "hangs\n"
+    workers = children_of(process.pid)
+    assert 1 <= len(workers) <= 2
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    out, err = process.communicate(timeout=20)
+    assert time.monotonic() - began < 2  # a second, and the end of the interpreter
+    assert (process.returncode, out, err) == (0, "interrupted\n", "")
+    assert wait_until(lambda: not any(map(runs, workers)))
+
+
+def test_close_ends_a_dataset_that_hangs() -> None:
+    from python_datasets import hang
+
+    others = set(children_of(os.getpid()))
+    data = fr.open_python(Numbers(at=3, do=hang), {"number": F.Label()}, workers=1)
+    loader = fr.Loader(data, 1)
+    batches = iter(loader)
+    for _ in range(3):
+        next(batches)
+    began = time.monotonic()
+    loader.close()
+    assert time.monotonic() - began < 1
+    assert wait_until(lambda: set(children_of(os.getpid())) <= others)
+    assert data[1]["number"] == 1
+
+
+def test_nothing_is_left_if_the_program_is_killed(tmp_path: pathlib.Path) -> None:
+    """At random moments: while it starts, loads, or ends."""
+    script = """
+    if __name__ == "__main__":
+        data = fr.open_python(given.Numbers(60, bytes_=200_000), workers=2)
+        print("begins", flush=True)
+        for _ in range(1000):
+            for _ in fr.Loader(data, 8, fields=["number"]):
+                pass
+    """
+    moments = random.Random(3)
+    for _ in range(20 if not os.environ.get("FUELRAIL_LONG") else 200):
+        process = started(script, tmp_path)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        time.sleep(moments.uniform(0, 0.5))
+        workers = children_of(process.pid)
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+        assert wait_until(lambda workers=workers: not any(map(runs, workers)))
+    assert not [name for name in os.listdir("/dev/shm") if "fuelrail" in name]
+
+
+def test_workers_end_with_the_dataset() -> None:
+    data = fr.open_python(ProcessIds(), workers=1)
+    worker = data[0]["process"]
+    assert runs(worker)
+    del data
+    assert not runs(worker)
+
+
+def test_a_dataset_works_in_a_forked_child() -> None:
+    data = fr.open_python(ProcessIds(), workers=1)
+    ours = data[0]["process"]
+    loader = fr.Loader(data, 4, fields=["number", "process"])
+    unused = fr.Loader(data, 4, fields=["process"])
+    next(iter(loader))
+    receiver, sender = os.pipe()
+    child = os.fork()
+    if child == 0:
+        said = []
+        try:
+            said.append(data[0]["process"] != ours)
+            said.append(set(next(iter(unused))[0].numpy().tolist()) != {ours})
+            next(iter(loader))
+        except fr.StateError as error:
+            said.append("Create the loader after the fork" in str(error))
+        finally:
+            os.write(sender, repr(said).encode())
+            os._exit(0)
+    os.close(sender)
+    said = os.read(receiver, 1000)
+    os.close(receiver)
+    os.waitpid(child, 0)
+    assert said == b"[True, True, True]"
+    assert data[1]["process"] == ours
+
+
+def test_the_first_batch_comes_soon(tmp_path: pathlib.Path) -> None:
+    """Only that nothing waits for seconds: bench/inputs measures it."""
+    began = time.monotonic()
+    next(iter(fr.Loader(fr.open_python(Numbers(), {"number": F.Label()}), 4)))
+    assert time.monotonic() - began < 10
+
+
+def test_a_worker_imports_the_modules_of_the_program(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "beside.py").write_text(
+        "class Ones:\n"
+        "    def __len__(self):\n        return 5\n"
+        "    def __getitem__(self, i):\n        return {'one': 1}\n"
+    )
+    code, out, err = run(
+        """
+        import beside
+        print(next(iter(fr.Loader(beside.Ones(), 5)))[0].numpy().sum())
+        """,
+        tmp_path,
+    )
+    assert (code, out, err) == (0, "5\n", "")
+
+
+@pytest.mark.parametrize("mode", ["exit", "thread"])
+def test_a_program_may_end_in_the_middle_of_an_epoch(tmp_path: pathlib.Path, mode: str) -> None:
+    code, out, err = run(
+        """
+        def load():
+            for batch, in fr.Loader(given.Numbers(1000), 2, fields=["number"]):
+                pass
+        if __name__ == "__main__":
+            batches = iter(fr.Loader(given.Numbers(1000), 2))
+            next(batches)
+            if sys.argv[1] == "thread":
+                threading.Thread(target=load, daemon=True).start()
+                time.sleep(0.2)
+            print("done")
+        """,
+        tmp_path,
+        mode,
+    )
+    assert (code, out, err) == (0, "done\n", "")
