@@ -232,7 +232,7 @@ class Provider(DataProvider):
             corners = random.uniform(0, 8, (count, 2))
             camera["bboxes"] = np.concatenate([corners, corners + 5], axis=1).astype(np.float32)
             camera["classes"] = random.integers(0, 4, count)
-            camera["intrinsics"] = np.eye(3, dtype=np.float32)
+            camera["intrinsics"] = np.diag([50, 50, 1]).astype(np.float32)
         sample["scene"] = f"scene {sample_index // 4} ☂"
         sample["speed"] = sample_index / 2
         return sample
