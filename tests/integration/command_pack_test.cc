@@ -71,7 +71,7 @@ TEST_F(CommandTest, images_left_out_are_warned_of_and_beyond_the_allowance_fail)
   const CommandResult beyond = run_command({"pack", photos(), out("y.rec")});
   EXPECT_EQ(beyond.code, 1);
   EXPECT_THAT(beyond.err, StartsWith("fuelrail: warning: " + photos() + "/ant/broken.jpg cannot"));
-  EXPECT_THAT(beyond.err, HasSubstr("y.rec.errors.jsonl lists all unreadable images"));
+  EXPECT_THAT(beyond.err, HasSubstr("y.rec.errors.jsonl lists all of them"));
   EXPECT_THAT(beyond.err, HasSubstr("the remaining images are checked"));
   EXPECT_THAT(beyond.err, ::testing::Not(HasSubstr("packed 8 of 8")));
   EXPECT_TRUE(std::filesystem::exists(out("y.rec.errors.jsonl")));
@@ -145,7 +145,9 @@ TEST_F(CommandTest, a_bad_line_of_a_list_is_a_data_problem_with_its_line) {
   const CommandResult result = run_command({"pack", directory_ / "x.lst", rec()});
   EXPECT_EQ(result.code, 1);
   EXPECT_THAT(result.err, HasSubstr("x.lst cannot be packed: line 2: the id is not a number"));
-  EXPECT_THAT(result.err, HasSubstr("at most 0 of 1 images skipped, found 1"));
+  EXPECT_THAT(
+      result.err,
+      HasSubstr("At most 0 of 1 images may be skipped (max_errors, --max-errors), found 1"));
 }
 
 TEST_F(CommandTest, a_full_disk_is_an_input_output_error_and_leaves_nothing) {

@@ -74,8 +74,6 @@ TEST_F(Packer, more_unreadable_images_than_allowed_end_the_job_and_leave_the_rep
   EXPECT_THAT(
       message,
       HasSubstr("At most 1 of 12 images may be skipped (max_errors, --max-errors), found 2"));
-  EXPECT_EQ(message.find("found"),
-            message.rfind("found", message.find(". ")));  // "found" appears once
   EXPECT_THAT(names_in(out()), ElementsAre("x.rec.errors.jsonl"));
   const std::string report = file_contents(out("x.rec.errors.jsonl"));
   EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 2);
@@ -107,11 +105,11 @@ TEST_F(Packer, a_job_that_fails_lists_all_images_that_cannot_be_read) {
          .job = {.overwrite = true},
          .threads = 2,
          .failed = [&](const PackFailure& failure) { told.push_back(failure.path); }});
-    EXPECT_THAT(message, StartsWith(bad[0] + ": the image cannot be read"));
+    EXPECT_THAT(message, StartsWith(bad[0] + ": the bytes are not an image"));
     EXPECT_THAT(
         message,
         HasSubstr("At most 0 of 12 images may be skipped (max_errors, --max-errors), found 3"));
-    EXPECT_THAT(message, HasSubstr("lists all unreadable images"));
+    EXPECT_THAT(message, HasSubstr("lists all of them"));
     EXPECT_EQ(told, bad);
     const std::string report = parts == 1 ? "x.rec.errors.jsonl" : "x.part000.rec.errors.jsonl";
     const std::string listed = file_contents(out(report));
@@ -138,7 +136,7 @@ TEST_F(Packer, a_report_of_ten_thousand_images_lists_all_of_them_where_there_are
   for (int i = 0; i < 10'000; ++i) list += "0\t1\tno\n";
   write_file(directory_ / "x.lst", list);
   EXPECT_THAT(refusal<CorruptError>(directory_ / "x.lst", out("x.rec")),
-              HasSubstr("lists all unreadable images"));
+              HasSubstr("lists all of them"));
 }
 
 TEST_F(Packer, a_list_of_more_bad_lines_than_are_listed_leaves_a_report_and_names_the_first) {
@@ -146,7 +144,7 @@ TEST_F(Packer, a_list_of_more_bad_lines_than_are_listed_leaves_a_report_and_name
   for (int i = 0; i < 10'001; ++i) list += "no line\n";
   write_file(directory_ / "x.lst", list + "0\t1\tphotos/ant/0.jpg\n");
   EXPECT_THAT(refusal<CorruptError>(directory_ / "x.lst", out("x.rec")),
-              AllOf(HasSubstr("line 1:"), HasSubstr("lists the unreadable images found so far")));
+              AllOf(HasSubstr("line 1:"), HasSubstr("lists those found so far")));
   const std::string report = file_contents(out("x.rec.errors.jsonl"));
   EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 10'000);
 }
