@@ -68,8 +68,10 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 // `objects.boxes`.
 size_t distance_between(const std::string& given, const std::string& name) {
   constexpr size_t kShortestPart = 3;
-  const bool begins = std::min(given.size(), name.size()) >= kShortestPart &&
-                      (given.starts_with(name) || name.starts_with(given));
+  const size_t common = std::min(given.size(), name.size());
+  const std::string& longer = given.size() > name.size() ? given : name;
+  const bool begins = common >= kShortestPart && given.compare(0, common, name, 0, common) == 0 &&
+                      longer.find('.', common) == longer.npos;
   const bool ends = !given.empty() && name.ends_with("." + given);
   const size_t distance = 2 * edit_distance(given, name);
   return begins || ends ? std::min<size_t>(distance, 3) : distance;

@@ -36,6 +36,9 @@ SCHEMA = fr.Schema(
 )
 SIZE = [T.Resize((8, 12))]
 
+# The boxes here are tensors without a meaning, of which packing warns.
+pytestmark = pytest.mark.filterwarnings("ignore:.* do not move")
+
 
 def boxes(i: int, camera: int) -> np.ndarray:
     count = (i * 3 + camera) % 4
@@ -258,7 +261,7 @@ def test_leaders_draw_apart_and_frames_of_a_clip_together(drive: pathlib.Path) -
         ({"ragged": {"*.boxes": "packd"}}, r"`ragged\['\*.boxes'\]` is invalid.*'packed'"),
         ({"ragged": {"grid": "packed"}}, "the column 'grid' cannot be packed"),
         ({"ragged": {"*.boxes": "pad", "cameras.0.*": "packed"}}, "two patterns of `ragged`"),
-        ({"ragged": "padded"}, "`ragged` is invalid.*Did you mean 'packed'"),
+        ({"ragged": "padded"}, "`ragged` is invalid.*Did you mean 'pad'"),
         ({"dtype": {"pose": "uint8"}}, "a pattern of `dtype` matches no image"),
         ({"layout": {"clip": "HWC"}}, r"`layout\['clip'\]` is invalid"),
         ({"flat": 1}, "`flat` has the wrong type"),

@@ -378,7 +378,7 @@ def test_what_is_no_image_does_not_pass_through(listed: pathlib.Path) -> None:
     assert [sample.id for sample in fr.open(path)] == [0, 10, 30, 40, 60, 70, 80, 90]
     report = pathlib.Path(str(path) + ".errors.jsonl").read_text().splitlines()
     assert [json.loads(line)["path"][-5:] for line in report] == ["2.jpg", "5.jpg"]
-    with pytest.raises(fr.CorruptError, match="At most 1 of 10 images may be skipped .*found 2"):
+    with pytest.raises(fr.CorruptError, match=r"At most 1 of 10 images may be skipped .*found 2"):
         im2rec(listed, None, {"pass_through": 1, "max_errors": 1}, listed.with_name("y.rec"))
 
 

@@ -121,7 +121,8 @@ std::string SchemaDoubts::remark_on_tensors() const {
   std::vector<std::string> names;
   for (const FieldSpec& field : schema_.fields) {
     const bool may_be_boxes = field.kind == FieldKind::kTensor && field.role == Role::kNone &&
-                              field.shape.size() == 2 && field.shape[1] == 4;
+                              field.shape.size() == 2 && field.shape[0] == -1 &&
+                              field.shape[1] == 4;
     if (may_be_boxes) names.push_back("'" + field.name + "'");
   }
   const auto image = std::ranges::find(schema_.fields, Role::kImage, &FieldSpec::role);

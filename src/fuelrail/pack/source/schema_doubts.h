@@ -44,7 +44,7 @@ class SchemaDoubts {
   // outside of their image; boxes that have as many rows as other fields in every sample, but are
   // not in one group of rows with them (in different dicts, only if the number differs between
   // samples, because it may be equal by chance); camera matrices that are all poses of cameras;
-  // and, beside images, tensors of four columns if no field has coordinates: they are probably
+  // and, beside images, tensors of rows of four if no field has coordinates: they are probably
   // boxes, which transforms do not move. `path`: names sample i.
   std::vector<std::string> remarks(const std::function<std::string(uint64_t)>& path) const;
 
