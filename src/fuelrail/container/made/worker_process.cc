@@ -149,11 +149,11 @@ bool WorkerProcess::has_ended() {
 }
 
 bool WorkerProcess::ends_within(std::chrono::milliseconds time) {
-  constexpr std::chrono::milliseconds kPoll(2);
+  constexpr std::chrono::milliseconds kEndPoll(2);
   const auto until = std::chrono::steady_clock::now() + time;
   while (!has_ended()) {
     if (std::chrono::steady_clock::now() >= until) return false;
-    std::this_thread::sleep_for(kPoll);
+    std::this_thread::sleep_for(kEndPoll);
   }
   return true;
 }
