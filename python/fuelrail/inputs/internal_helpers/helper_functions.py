@@ -1,4 +1,7 @@
-"""Constants, checks and prints inside a DALI graph, and mappings of values to numbers."""
+"""Constants, checks and prints inside a DALI graph, and mappings of values to numbers.
+
+The module has its name in ACCV-Lab, from which programs import it.
+"""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class DALIStructuredOutputIterator:
 
     @property
     def dataset(self) -> Any:
-        """The argument `contained_dataset`, or this object if there is none."""
+        """The argument `contained_dataset`; by default, this object."""
         return self if self._contained_dataset is None else self._contained_dataset
 
     @property

@@ -24,9 +24,8 @@ from fuelrail.inputs.internal_helpers.mini_parser import (
 from fuelrail.inputs.processing_steps.fields_of_steps import (
     add_field,
     cast,
-    kind_of,
-    missing,
-    occurrences,
+    groups_named,
+    kind_in_annotation,
 )
 from fuelrail.inputs.processing_steps.pipeline_step_base import PipelineStepBase
 from fuelrail.inputs.sample_data_group import SampleDataGroup
@@ -78,15 +77,9 @@ class AnnotationElementConditionEval(PipelineStepBase):
         self, data_empty: SampleDataGroup
     ) -> SampleDataGroup:
         name = self._annotation_name
-        text = f"No occurrences of annotations found with the name '{name}'"
-        for path in occurrences(data_empty, name, text):
-            group: SampleDataGroup = data_empty.get_item_in_path(path)
+        for group in groups_named(data_empty, name):
             for variable in self._names:
-                if variable not in group:
-                    raise missing(
-                        group, variable, f"No field '{variable}' in the annotation '{name}'"
-                    )
-                if kind_of(group, variable) is DataType.STRING:
+                if kind_in_annotation(group, variable, name) is DataType.STRING:
                     raise FieldError(f"'{variable}' has the wrong type", expected="numbers")
             self._change_fields(group)
         return data_empty

@@ -33,7 +33,9 @@ class GroupToApplyToSelectedStepBase(PipelineStepBase):
 
     @abstractmethod
     def _check_and_get_paths_to_apply_to(self, data: SampleDataGroup) -> Sequence[Sequence[Name]]:
-        """Returns the paths of the groups. Errors: FieldError if there are none, or not groups."""
+        """Returns the paths of the groups. Errors: FieldError if there is no such
+        field, or if it is not a group.
+        """
 
     def _process(self, data: SampleDataGroup) -> SampleDataGroup:
         for path in self._check_and_get_paths_to_apply_to(data):

@@ -11,10 +11,9 @@ from fuelrail.inputs.errors import InputArgumentError
 from fuelrail.inputs.field_tree import Name
 from fuelrail.inputs.processing_steps.fields_of_steps import (
     computed,
-    kind_of,
-    missing,
+    groups_named,
+    kind_in_annotation,
     names_in,
-    occurrences,
 )
 from fuelrail.inputs.processing_steps.pipeline_step_base import PipelineStepBase
 from fuelrail.inputs.sample_data_group import SampleDataGroup
@@ -99,14 +98,9 @@ class ConditionalElementRemover(PipelineStepBase):
     def _check_and_adjust_data_format_input_to_output(
         self, data_empty: SampleDataGroup
     ) -> SampleDataGroup:
-        name = self._annotation_name
-        text = f"No occurrences of annotations found with the name '{name}'"
-        for path in occurrences(data_empty, name, text):
-            group: SampleDataGroup = data_empty.get_item_in_path(path)
+        for group in groups_named(data_empty, self._annotation_name):
             for child in (*self._names, self._mask_name):
-                if child not in group:
-                    raise missing(group, child, f"No field '{child}' in the annotation '{name}'")
-                kind_of(group, child)
+                kind_in_annotation(group, child, self._annotation_name)
             if self._removes_mask:
                 group.remove_field(self._mask_name)
         return data_empty

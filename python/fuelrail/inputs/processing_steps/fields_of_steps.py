@@ -66,6 +66,23 @@ def missing(fields: SampleDataGroup, name: Name, failure: str) -> FieldError:
     return FieldError(failure, remedy=remedy)
 
 
+def groups_named(fields: SampleDataGroup, name: Name) -> list[SampleDataGroup]:
+    """Returns all groups of this name. Errors: FieldError if there are none."""
+    text = f"No occurrences of annotations found with the name '{name}'"
+    return [fields.get_item_in_path(path) for path in occurrences(fields, name, text)]
+
+
+def kind_in_annotation(group: SampleDataGroup, child: Name, name: Name) -> DataType:
+    """Returns the type of a field of an annotation. Errors: FieldError if there is no such field, or
+    if it is a group.
+
+    name: the annotation's, for the error.
+    """
+    if child not in group:
+        raise missing(group, child, f"No field '{child}' in the annotation '{name}'")
+    return kind_of(group, child)
+
+
 def add_field(group: SampleDataGroup, name: Name, kind: DataType, step: object) -> None:
     """Adds the field of a step's result. Errors: FieldError if there is such a field already."""
     if name in group:

@@ -70,8 +70,9 @@ def are_visible(boxes: Array, image_hw: Array, *depths: Array, minimum: float | 
 class VisibleBboxSelector(PipelineStepBase):
     """Adds a BOOL field of shape (N,): which boxes are visible.
 
-    A box is hidden if nearer boxes cover all of its pixels inside the image, or if there are none;
-    and too small if it is, inside the image, less wide or high than a minimum. The boxes stay.
+    A box is hidden if it is outside the image, or if nearer boxes cover all of its pixels inside the
+    image. It is too small if it is, inside the image, less wide or high than a minimum. The boxes
+    stay.
     """
 
     def __init__(
