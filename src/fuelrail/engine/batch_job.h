@@ -20,9 +20,9 @@ namespace fuelrail {
 
 struct BatchJob;
 
-// One row: located (extent), then read (buffer), then taken by a worker, then done. A row has
-// everything that is needed to fetch its record, so that a substitute can be fetched if the record
-// is bad.
+// One row: located (extent), then read (buffer) or left to its worker to read, then taken by a
+// worker, then done. A row has everything that is needed to fetch its record, so that a substitute
+// can be fetched if the record is bad.
 struct Row {
   enum class Stage : uint8_t { kPlanned, kReading, kRead, kProcessing, kDone };
 
@@ -32,13 +32,16 @@ struct Row {
   Entry entry{};                  // from the plan; with `skip`, maybe a substitute
   bool located = false;           // `extent` or `error` is set
   bool hopeless = false;          // with `skip`: no substitute can be used
+  bool unread = false;            // left to its worker to read, without a buffer
   Extent extent{};
   ReadBuffer buffer{};
   size_t begin = 0;            // start of the record in `buffer`
   Bytes in_memory{};           // the record, if its source has it in memory; then without a buffer
   std::exception_ptr error{};  // why the extent is unknown, or why the record was skipped
 
+  // Empty if the worker has to read the record.
   Bytes framed() const {
+    if (unread) return {};
     if (!in_memory.empty()) return in_memory;
     return {buffer.data.get() + begin, static_cast<size_t>(extent.length)};
   }
@@ -49,7 +52,7 @@ struct BatchJob {
 
   BatchPlan plan;
   std::vector<Row> rows;      // not resized after the job is planned
-  std::vector<size_t> ready;  // rows that were read, in order of arrival
+  std::vector<size_t> ready;  // rows for workers, in order of arrival
   size_t taken = 0;           // rows that workers have taken or that failed before
   size_t next_ready = 0;      // index in `ready`
   size_t done = 0;

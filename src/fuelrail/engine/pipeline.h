@@ -26,6 +26,7 @@
 #include "fuelrail/engine/look_ahead.h"
 #include "fuelrail/engine/read_depth.h"
 #include "fuelrail/engine/stage_clock.h"
+#include "fuelrail/engine/worker_reads.h"
 #include "fuelrail/storage/read_queue.h"
 
 namespace fuelrail {
@@ -96,12 +97,15 @@ class Pipeline {
     std::deque<JobPointer> jobs{};  // planned and not returned yet, in order
     std::vector<JobPointer> recycled{};
     // Rows whose record was bad: the fetch thread finds a substitute, which may wait here for room.
-    std::vector<Row*> skipped{};
-    std::vector<Row*> looked_at{};  // skipped rows; their substitutes are being looked up
-    bool looks_ended = false;       // since the fetch thread last collected results
-    bool plans_far_ahead = false;   // copied from the sampler
-    bool issuing = false;           // the last planned job has rows to issue
-    bool awaits_look = false;       // the next row to issue waits for a look
+    // And unread rows whose record was not cached: the fetch thread reads it.
+    std::vector<Row*> returned{};
+    std::vector<Row*> looked_at{};  // returned rows; their substitutes are being looked up
+    WorkerReads worker_reads{};
+    size_t unread = 0;             // rows that are left to workers to read
+    bool looks_ended = false;      // since the fetch thread last collected results
+    bool plans_far_ahead = false;  // copied from the sampler
+    bool issuing = false;          // the last planned job has rows to issue
+    bool awaits_look = false;      // the next row to issue waits for a look
     // If looks wait for room: the bytes in use by buffers when they began to.
     std::optional<size_t> looks_wait_at{};
     size_t first_open = 0;  // index in jobs: earlier ones have no row to take
@@ -186,7 +190,9 @@ class Pipeline {
   void take_from(BatchJob& job, size_t most, Group& group) FUELRAIL_REQUIRES(mutex_);
   size_t group_size() const FUELRAIL_REQUIRES(mutex_);
   bool have_slot(BatchJob& job) FUELRAIL_REQUIRES(mutex_);
+  void process_group(Worker& worker, Group& group, std::vector<std::byte>& scratch);
   void hand_in(Group& group) FUELRAIL_REQUIRES(mutex_);
+  void return_row(Row& row) FUELRAIL_REQUIRES(mutex_);
   void join_rows(BatchJob& job) FUELRAIL_REQUIRES(mutex_);
   void drop_row(Row& row, std::exception_ptr error) FUELRAIL_REQUIRES(mutex_);
   void finish_row(Row& row, std::exception_ptr error) FUELRAIL_REQUIRES(mutex_);
@@ -197,7 +203,10 @@ class Pipeline {
   size_t wanted_batches() const FUELRAIL_REQUIRES(mutex_);
   void let_near() FUELRAIL_REQUIRES(mutex_);
   bool can_issue() const FUELRAIL_REQUIRES(mutex_);
+  bool is_held(const BatchJob& job) const FUELRAIL_REQUIRES(mutex_);
   bool admits(const Row& row) const FUELRAIL_REQUIRES(mutex_);
+  void count_read(const Row& row) FUELRAIL_REQUIRES(mutex_);
+  void clear_unread(Row& row) FUELRAIL_REQUIRES(mutex_);
   void mark_ready(Row& row) FUELRAIL_REQUIRES(mutex_);
   void release(Row& row) FUELRAIL_REQUIRES(mutex_);
   void look_ended();
@@ -213,6 +222,7 @@ class Pipeline {
   void issue_from(BatchJob* job) FUELRAIL_REQUIRES(fetch_thread_, mutex_);
   bool plan_batch() FUELRAIL_REQUIRES(fetch_thread_);
   bool refetch_rows() FUELRAIL_REQUIRES(fetch_thread_);
+  void probe() FUELRAIL_REQUIRES(fetch_thread_);
   void substitute(Row& row) FUELRAIL_REQUIRES(fetch_thread_);
   void note_looks() FUELRAIL_REQUIRES(fetch_thread_, mutex_);
   bool is_found(const Row& row) FUELRAIL_REQUIRES(fetch_thread_);
@@ -220,6 +230,7 @@ class Pipeline {
   void locate(Row& row, bool planned) FUELRAIL_REQUIRES(fetch_thread_);
   bool admit_rows() FUELRAIL_REQUIRES(fetch_thread_);
   void admit(Row& row) FUELRAIL_REQUIRES(fetch_thread_, mutex_);
+  bool may_leave_to_worker(const Row& row) const;
   bool may_be_direct(const Row& row) const;
   ReadRequest request_for(Row& row) const;
   void collect(size_t at_least) FUELRAIL_REQUIRES(fetch_thread_);

@@ -14,11 +14,16 @@ constexpr size_t kChunk = 32;  // rows located and reads submitted at a time
 // Extra bytes that an aligned read may need around a record.
 constexpr size_t kRoomForDirect = 3 * kDirectAlignment;
 
+// The records that workers may read themselves. Reads of small neighbours become one read if they
+// are read ahead; a large record leaves the CPU cache before it is processed.
+constexpr size_t kLeastOwnRead = size_t{16} << 10;
+constexpr size_t kMostOwnRead = size_t{1} << 20;
+
 uint64_t tag_of(Row& row) { return std::bit_cast<uint64_t>(&row); }
 Row& row_of(uint64_t tag) { return *std::bit_cast<Row*>(tag); }
 
 // Whether the row's substitute is read even if the limit on read-ahead is reached.
-bool passes_bound(const Row* row) { return row->job->near; }
+bool passes_bound(const Row* row) { return row->job->near && !row->unread; }
 
 }  // namespace
 
@@ -99,7 +104,7 @@ void Pipeline::start_over() {
     recycle(std::move(job));
   }
   shared_.jobs.clear();
-  shared_.skipped.clear();
+  shared_.returned.clear();
   shared_.looked_at.clear();
   fetch_.look_ahead->go_on();
   shared_.unwanted = {};
@@ -109,6 +114,7 @@ void Pipeline::start_over() {
   issue_from(nullptr);
   shared_.first_open = shared_.ready = shared_.held_back = shared_.untaken = shared_.newly_ready =
       0;
+  shared_.unread = 0;
   shared_.discarding = shared_.exhausted = shared_.plan_failed = false;
 }
 
@@ -154,16 +160,27 @@ void Pipeline::let_near() {
 // - A row whose record was bad has released its buffer, which a later job may have taken. In a near
 //   job, the row's substitute may exceed the limit by one buffer. In any other job it waits: no
 //   near row depends on it, and the fetch thread is woken when its job becomes near.
+// - An unread row, if its record is not cached, needs a buffer after rows that were issued later.
+//   So while there are unread rows, only rows of near jobs are given buffers (is_held).
 // Otherwise the fetch thread waits only for reads and looks in progress, which end, and for the
 // sampler (feed.h states what the caller must do).
 //
 // If this returns true, `issue` changes the state, so the caller does not loop forever.
 bool Pipeline::can_issue() const {
-  if (std::any_of(shared_.skipped.begin(), shared_.skipped.end(), passes_bound)) return true;
-  if (!shared_.skipped.empty()) return shared_.buffers.has_room();
+  if (std::any_of(shared_.returned.begin(), shared_.returned.end(), passes_bound)) return true;
+  const auto is_free = [this](const Row* row)
+                           FUELRAIL_REQUIRES(mutex_) { return !is_held(*row->job); };
+  if (!shared_.returned.empty()) {
+    return shared_.buffers.has_room() &&
+           std::any_of(shared_.returned.begin(), shared_.returned.end(), is_free);
+  }
+  if (shared_.issuing && is_held(*shared_.jobs.back())) return false;
   if (shared_.issuing) return !shared_.awaits_look && shared_.buffers.has_room();
   return may_plan();
 }
+
+// Whether the job's rows have to wait until workers have read the unread rows.
+bool Pipeline::is_held(const BatchJob& job) const { return shared_.unread > 0 && !job.near; }
 
 // Submits the next chunk of reads. Returns: whether more may be issued.
 bool Pipeline::issue() {
@@ -171,34 +188,42 @@ bool Pipeline::issue() {
   bool more = refetch_rows();
   if (more && !fetch_.issuing) more = plan_batch();
   if (more && fetch_.issuing) more = locate_rows() && admit_rows();
+  probe();
   fetch_.queue->submit(fetch_.requests);
   return more;
 }
 
-// Finds substitutes for rows whose records were bad, and prepares their reads before any new ones,
-// near jobs first. Rows whose substitutes need a look return when it has ended (shared_.looked_at).
-// Returns: whether the limit admitted all other rows.
+// Finds substitutes for rows whose records were bad, and prepares the reads of all returned rows
+// before any new ones, near jobs first. Rows whose substitutes need a look return when it has ended
+// (shared_.looked_at). Returns: whether the limit admitted all other rows.
 bool Pipeline::refetch_rows() {
-  if (policy_.on_error == OnError::kRaise) return true;
   std::vector<Row*> rows;
   {
     const Lock lock(mutex_);
-    rows = shared_.skipped;  // only this thread removes any
+    rows = shared_.returned;  // only this thread removes any
   }
+  if (rows.empty()) return true;
   for (Row* row : rows) {
     if (!row->located) substitute(*row);
   }
   const Turn turn(*this);
-  shared_.skipped.erase(shared_.skipped.begin(),
-                        shared_.skipped.begin() + static_cast<std::ptrdiff_t>(rows.size()));
+  shared_.returned.erase(shared_.returned.begin(),
+                         shared_.returned.begin() + static_cast<std::ptrdiff_t>(rows.size()));
   std::erase_if(rows, [](const Row* row) { return !row->located; });
+  std::stable_partition(rows.begin(), rows.end(), [](const Row* row) { return row->job->near; });
   std::stable_partition(rows.begin(), rows.end(), passes_bound);
   auto next = rows.begin();
   if (!shared_.halted() && !shared_.discarding) {
-    for (; next != rows.end() && (passes_bound(*next) || admits(**next)); ++next) admit(**next);
+    for (; next != rows.end(); ++next) {
+      Row& row = **next;
+      if (!passes_bound(&row) && (is_held(*row.job) || !admits(row))) break;
+      clear_unread(row);
+      admit(row);
+    }
   }
   const bool all = next == rows.end();
-  shared_.skipped.insert(shared_.skipped.begin(), next, rows.end());  // `admit` may have added rows
+  shared_.returned.insert(shared_.returned.begin(), next,
+                          rows.end());  // `admit` may have added rows
   return all;
 }
 
@@ -237,7 +262,7 @@ void Pipeline::note_looks() {
   std::erase_if(shared_.looked_at, [this](Row* row) FUELRAIL_REQUIRES(fetch_thread_, mutex_) {
     if (!fetch_.look_ahead->is_substitute_found(tag_of(*row))) return false;
     locate(*row, false);
-    shared_.skipped.push_back(row);
+    shared_.returned.push_back(row);
     return true;
   });
   fetch_.look_ahead->start_looks(shared_.buffers.room_bytes());
@@ -335,11 +360,18 @@ bool Pipeline::admit_rows() {
   bool room = !shared_.halted() && !shared_.discarding;
   while (room && fetch_.issuing && fetch_.next_row < fetch_.located) {
     Row& row = fetch_.issuing->rows[fetch_.next_row];
-    room = admits(row);
+    const bool unread = shared_.worker_reads.on() && may_leave_to_worker(row);
+    room = !is_held(*row.job) && (unread || admits(row));
     if (!room) break;
     // First, because after its last row is done the job belongs to the consumer.
     if (++fetch_.next_row == fetch_.issuing->rows.size()) issue_from(nullptr);
-    admit(row);
+    if (unread) {
+      row.unread = true;
+      ++shared_.unread;
+      mark_ready(row);
+    } else {
+      admit(row);
+    }
   }
   return room;
 }
@@ -359,8 +391,7 @@ void Pipeline::admit(Row& row) {
       check_range(row.extent.source->uri(), memory.size(), row.extent.offset, length);
       row.in_memory = memory.subspan(row.extent.offset, length);
       shared_.buffers.hold(length);
-      shared_.fetch_clock.moved(length);
-      shared_.fetch_clock.took(1, 0);
+      count_read(row);
       return mark_ready(row);
     }
     row.buffer = shared_.buffers.take(may_be_direct(row) ? length + kRoomForDirect : length);
@@ -369,6 +400,37 @@ void Pipeline::admit(Row& row) {
   } catch (...) {
     drop_row(row, std::current_exception());
   }
+}
+
+// A backend that was asked for reads all records.
+bool Pipeline::may_leave_to_worker(const Row& row) const {
+  return !row.error && row.extent.length >= kLeastOwnRead && row.extent.length <= kMostOwnRead &&
+         !options_.read.direct && options_.read.backend == ReadBackend::kAuto &&
+         row.extent.source->descriptor() >= 0;
+}
+
+void Pipeline::clear_unread(Row& row) {
+  if (std::exchange(row.unread, false)) --shared_.unread;
+}
+
+// Reads one of the prepared records at once if it is in the page cache.
+void Pipeline::probe() {
+  if (fetch_.requests.empty()) return;
+  const ReadRequest request = fetch_.requests.back();
+  Row& row = row_of(request.tag);
+  if (!may_leave_to_worker(row)) return;
+  const bool cached = request.source->read_if_cached(request.offset, {&request.into, 1});
+  const Turn turn(*this);
+  shared_.worker_reads.probed(cached);
+  if (!cached || shared_.halted() || shared_.discarding) return;
+  fetch_.requests.pop_back();
+  count_read(row);
+  mark_ready(row);
+}
+
+void Pipeline::count_read(const Row& row) {
+  shared_.fetch_clock.moved(row.extent.length);
+  shared_.fetch_clock.took(1, 0);
 }
 
 bool Pipeline::may_be_direct(const Row& row) const {

@@ -27,6 +27,10 @@ void process(Worker& worker, std::span<Task> tasks) {
   }
 }
 
+// A worker reads as many records as fit into this part of its CPU's cache, then processes them.
+constexpr size_t kReadAtOnce = size_t{256} << 10;
+constexpr size_t kRecordAlignment = 64;
+
 }  // namespace
 
 void Pipeline::work() {
@@ -41,16 +45,46 @@ void Pipeline::work() {
 
 void Pipeline::work_until_halted(Worker& worker) {
   Group group;
+  std::vector<std::byte> records;
   const Turn turn(*this);
   shared_.process_clock.enter();
   while (claim(group)) {
     {
       const Pause pause(*this);
-      process(worker, group.tasks);
+      process_group(worker, group, records);
     }
     hand_in(group);
   }
   shared_.process_clock.leave();
+}
+
+// Processes the group, and reads its unread records into `records`, just before they are processed.
+// Leaves the task of a record that is not cached as it is.
+void Pipeline::process_group(Worker& worker, Group& group, std::vector<std::byte>& records) {
+  const std::span<Task> tasks = group.tasks;
+  size_t begin = 0;  // of the tasks to process
+  size_t used = 0;   // of `records`
+  const auto process_until = [&](size_t end) {
+    if (begin < end) process(worker, tasks.subspan(begin, end - begin));
+    begin = end;
+    used = 0;
+  };
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (!group.rows[i]->unread) continue;
+    const Extent& extent = group.rows[i]->extent;
+    const auto length = static_cast<size_t>(extent.length);
+    if (used + length > kReadAtOnce) process_until(i);
+    if (used + length > records.size()) records.resize(std::max(length, kReadAtOnce));
+    const MutableBytes into = MutableBytes(records).subspan(used, length);
+    if (extent.source->read_if_cached(extent.offset, {&into, 1})) {
+      tasks[i].framed = into;
+      used += length;
+    } else {
+      process_until(i);
+      ++begin;
+    }
+  }
+  process_until(tasks.size());
 }
 
 // Waits for a group of rows. Returns: false if the engine halts.
@@ -139,6 +173,14 @@ void Pipeline::hand_in(Group& group) {
   shared_.depth.processed();
   for (size_t i = 0; i < group.rows.size(); ++i) {
     Task& task = group.tasks[i];
+    if (group.rows[i]->unread) {
+      if (task.framed.empty()) {
+        shared_.worker_reads.missed();
+        return_row(*group.rows[i]);
+        continue;
+      }
+      count_read(*group.rows[i]);
+    }
     shared_.tolerated += task.tolerated;
     if (!task.error) {
       shared_.process_clock.moved(task.batch->row_bytes(task.row));
@@ -176,6 +218,7 @@ void Pipeline::drop_row(Row& row, std::exception_ptr error) {
 
 // Releases the memory of the row's record.
 void Pipeline::release(Row& row) {
+  clear_unread(row);
   shared_.buffers.give_back(std::move(row.buffer));
   if (!row.in_memory.empty()) shared_.buffers.let_go(row.in_memory.size());
   row.in_memory = {};
@@ -206,13 +249,19 @@ bool Pipeline::skip(Row& row, const std::exception_ptr& error) {
   if (job.bad_records.size() > shared_.bad_records.max_bad())
     return false;  // the batch will not be returned
   row.error = error;
-  shared_.skipped.push_back(&row);
-  --job.taken;
+  return_row(row);
+  return true;
+}
+
+// Returns a taken row to the fetch thread.
+void Pipeline::return_row(Row& row) {
+  row.stage = Row::Stage::kPlanned;
+  shared_.returned.push_back(&row);
+  --row.job->taken;
   ++shared_.untaken;
   const auto at = std::find_if(shared_.jobs.begin(), shared_.jobs.end(),
-                               [&](const JobPointer& other) { return other.get() == &job; });
+                               [&](const JobPointer& job) { return job.get() == row.job; });
   shared_.first_open = std::min(shared_.first_open, static_cast<size_t>(at - shared_.jobs.begin()));
-  return true;
 }
 
 }  // namespace fuelrail

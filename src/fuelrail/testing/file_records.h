@@ -1,10 +1,11 @@
-// The records of made_records in a file, so that each backend can read them in its own way.
+// Records of memory in a file, so that each backend can read them in its own way.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fuelrail/storage/file_system.h"
@@ -15,9 +16,10 @@ namespace fuelrail {
 
 class FileRecords final : public Container {
  public:
-  explicit FileRecords(uint64_t records) : made_(made_records(records)) {
+  explicit FileRecords(uint64_t records) : FileRecords(made_records(records)) {}
+  explicit FileRecords(std::shared_ptr<const Container> records) : made_(std::move(records)) {
     std::string bytes;
-    for (uint64_t i = 0; i < records; ++i) {
+    for (uint64_t i = 0; i < made_->size(); ++i) {
       const Extent from = made_->extent(i);
       std::vector<std::byte> record(static_cast<size_t>(from.length));
       from.source->read(from.offset, record);
