@@ -106,6 +106,7 @@ def test_what_all_modules_share_affects_all(root: pathlib.Path, path: str) -> No
         ("python/bindings/arrays.cc", ["dataset", "loader", "pack", "package", "torch"]),
         ("tests/python/torch/test_a.py", ["torch"]),
         ("tests/python/support/a.py", ["dataset", "loader", "pack", "package", "torch"]),
+        ("examples/clips/train.py", ["package"]),
         ("docs/a.md", []),
     ],
 )
@@ -119,7 +120,12 @@ def test_python_folders_are_those_named_for_the_file(
 
 @pytest.mark.parametrize(
     "path",
-    ["python/fuelrail/inputs/a.py", "tests/dali/test_a.py", "tests/python/support/dali_a.py"],
+    [
+        "python/fuelrail/inputs/a.py",
+        "tests/dali/test_a.py",
+        "tests/python/support/dali_a.py",
+        "examples/structured_inputs/train.py",
+    ],
 )
 def test_structured_inputs_are_also_tested_with_dali(root: pathlib.Path, path: str) -> None:
     laid(root, {path: ""})
