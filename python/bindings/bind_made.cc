@@ -14,6 +14,7 @@
 #include "bindings.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/guarded.h"
+#include "fuelrail/base/per_process.h"
 #include "fuelrail/container/made/made_container.h"
 #include "fuelrail/container/made/record_maker.h"
 #include "fuelrail/container/made/worker_channel.h"
@@ -107,16 +108,17 @@ class PythonRecords {
   std::vector<std::unique_ptr<pack::RecordEncoding>> idle_ FUELRAIL_GUARDED_BY(mutex_);
 };
 
-// Makes records in the threads that want them.
+// Makes records in the threads that want them. A forked child makes them anew, because a thread of
+// its parent may have been making one.
 class ThreadMaker final : public made::RecordMaker {
  public:
-  ThreadMaker(std::shared_ptr<PythonRecords> records, size_t threads)
+  ThreadMaker(PerProcess<PythonRecords>::Make records, size_t threads)
       : records_(std::move(records)), threads_(threads) {}
 
   std::shared_ptr<const Source> make(uint64_t i, const KeepGoing& keep_going) const override {
     check_keep_going(keep_going);
     std::vector<std::byte> record;
-    records_->write(i, [&record](uint64_t bytes) -> MutableBytes {
+    records_.mine().write(i, [&record](uint64_t bytes) -> MutableBytes {
       record.resize(bytes);
       return record;
     });
@@ -125,7 +127,7 @@ class ThreadMaker final : public made::RecordMaker {
   size_t at_once() const override { return threads_; }
 
  private:
-  const std::shared_ptr<PythonRecords> records_;
+  const PerProcess<PythonRecords> records_;
   const size_t threads_;
 };
 
@@ -167,8 +169,11 @@ ContainerHandle open_with_workers(const Description& description, uint64_t size,
 ContainerHandle open_with_threads(const Description& description, uint64_t size, std::string name,
                                   std::string fingerprint, nb::object read, nb::object explain,
                                   size_t threads) {
-  auto records = std::make_shared<PythonRecords>(description_of(description), std::move(read),
-                                                 std::move(explain), size, threads > 1);
+  auto records = [described = description_of(description), read = shared_object(std::move(read)),
+                  explain = shared_object(std::move(explain)), size, threads] {
+    const GilTaken taken;
+    return std::make_unique<PythonRecords>(described, *read, *explain, size, threads > 1);
+  };
   return {open_made(records_of(description, size, std::move(name), std::move(fingerprint)),
                     std::make_shared<ThreadMaker>(std::move(records), threads))};
 }
@@ -214,6 +219,7 @@ void bind_made(nb::module_& module) {
              return nb::bytes(self.greeting().data(), self.greeting().size());
            })
       .def("refuse", &made::WorkerChannel::refuse, nb::arg("why"))
+      .def_static("end", &made::WorkerChannel::end, "Ends this process and those it has started.")
       .def("serve", serve, nb::arg("description"), nb::arg("size"), nb::arg("read"),
            nb::arg("explain"),
            "Makes records until the parent wants no more. `read` and `explain`: as in "

@@ -590,6 +590,9 @@ class WorkerChannel:
 
     def refuse(self, why: str) -> None: ...
 
+    @staticmethod
+    def end() -> None: ...
+
     def serve(self, description: tuple[Any, ...], size: int, read: object, explain: object) -> None:
         """
         Makes records until the parent wants no more. `read` and `explain`: as in open_with_threads.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from fuelrail.errors import Error, InvalidArgumentError, IoError, NotFoundError
@@ -19,6 +20,7 @@ from fuelrail.schema import encoded_as
 __all__ = ["is_provider_command", "run"]
 
 _OK, _DATA_PROBLEM, _USAGE, _INPUT_OUTPUT = range(4)
+_INTERRUPTED = 130
 
 
 def is_provider_command(arguments: Sequence[str]) -> bool:
@@ -37,6 +39,12 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(error, (IoError, NotFoundError)):
             return _INPUT_OUTPUT
         return _USAGE if isinstance(error, InvalidArgumentError) else _DATA_PROBLEM
+    except KeyboardInterrupt:
+        print("fuelrail: interrupted", file=sys.stderr)
+        return _INTERRUPTED
+    except SystemExit as error:
+        print(f"fuelrail: the provider raised SystemExit: {error}", file=sys.stderr)
+        return _DATA_PROBLEM
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -97,7 +105,7 @@ def _pack(given: argparse.Namespace) -> int:
 def _found(place: str) -> object:
     """Returns the dataset at "module:name"."""
     module, colon, name = place.partition(":")
-    if not colon or not module or not name:
+    if not colon or not name or not all(part.isidentifier() for part in module.split(".")):
         raise InvalidArgumentError(
             "`--provider` is invalid", expected="MODULE:NAME, such as mydata:Street", found=place
         )
@@ -105,9 +113,11 @@ def _found(place: str) -> object:
         sys.path.insert(0, os.getcwd())
     try:
         found: Any = importlib.import_module(module)
-    except ModuleNotFoundError as error:
+    except (ModuleNotFoundError, SystemExit) as error:
         raise NotFoundError(
-            "the module of the provider cannot be imported", found=str(error), path=module
+            "the module of the provider cannot be imported",
+            found=f"{type(error).__name__}: {error}",
+            path=module,
         ) from None
     for part in name.split("."):
         if not hasattr(found, part):
@@ -124,4 +134,18 @@ def _found(place: str) -> object:
             expected="a class, a function or a dataset",
             found=typed(found),
         )
-    return found if is_dataset else found()
+    return found if is_dataset else _called(found)
+
+
+def _called(found: Callable[[], object]) -> object:
+    try:
+        inspect.signature(found).bind()
+    except TypeError as error:
+        raise InvalidArgumentError(
+            "the provider must be called with arguments",
+            found=str(error),
+            remedy="Define a function without arguments that returns it, and name that function",
+        ) from None
+    except ValueError:  # its arguments are unknown
+        pass
+    return found()

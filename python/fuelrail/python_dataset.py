@@ -257,7 +257,13 @@ class SampleMaker:
         lines = traceback.format_exception(type(error), error, trace)
         said = "".join(traceback.format_exception_only(type(error), error)).strip()
         first = said.splitlines()[0] if said else type(error).__name__
-        return _class_of(error), f"the dataset raised {first}\n{''.join(lines).rstrip()}\n"
+        whole = f"the dataset raised {first}\n{''.join(lines).rstrip()}\n"
+        return _class_of(error), without_surrogates(whole)
+
+
+def without_surrogates(said: str) -> str:
+    """Returns a text that can be encoded as UTF-8."""
+    return said.encode("utf-8", "backslashreplace").decode()
 
 
 def _class_of(error: BaseException) -> str:

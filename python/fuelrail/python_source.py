@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias, TypeGuard
 from fuelrail import _core
 from fuelrail.dataset import Dataset
 from fuelrail.errors import ArgumentTypeError
-from fuelrail.options import typed
+from fuelrail.options import typed, whole
 from fuelrail.schema import Schema
 
 __all__ = ["PythonData", "PythonSource", "is_provider", "is_python_dataset", "source_of"]
@@ -79,7 +79,7 @@ class ProviderSource(PythonSource):
         self._images: frozenset[str] | None = None
 
     def __len__(self) -> int:
-        return int(self.dataset.get_number_of_samples())
+        return whole("get_number_of_samples()", self.dataset.get_number_of_samples())
 
     def __getitem__(self, index: int) -> Any:
         group = self.dataset.get_data(index)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import signal
 import sys
+import traceback
 from typing import Any, NamedTuple
 
 from fuelrail import _core, python_dataset
@@ -32,7 +34,12 @@ def command() -> list[str]:
     """Returns the words of the command that starts a worker."""
     from multiprocessing import spawn, util
 
-    paths = [path or os.getcwd() for path in sys.path]
+    # Python ignores other entries. Those that do not exist may be names for import hooks.
+    paths = [
+        path if path and not os.path.exists(path) else os.path.abspath(path)
+        for path in sys.path
+        if isinstance(path, str)
+    ]
     code = f"import sys; sys.path[:] = {paths!a}; import fuelrail.worker as w; w.main()"
     executable = os.fsdecode(spawn.get_executable())
     return [executable, *util._args_from_interpreter_flags(), "-c", code]  # type: ignore[attr-defined]
@@ -41,11 +48,13 @@ def command() -> list[str]:
 def greeting(source: bytes, schema: Schema, size: int) -> bytes:
     """Returns what all workers are told. source: the pickled PythonSource."""
     main_module: dict[str, Any] | None = None
-    if b"__main__" in source:
+    if b"__main__" in source or b"__mp_main__" in source:
         from multiprocessing import spawn
 
         main_module = spawn.get_preparation_data("fuelrail-worker")
         del main_module["authkey"]  # it cannot be pickled
+        if not os.path.exists(main_module.get("init_main_from_path", os.curdir)):
+            del main_module["init_main_from_path"]  # "<stdin>"
     return pickle.dumps(_Greeting(main_module, source, schema, size), pickle.HIGHEST_PROTOCOL)
 
 
@@ -54,16 +63,27 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     channel = _core.WorkerChannel(int(sys.argv[-1]))
+    failed = True
+    try:
+        _serve(channel)
+        failed = False
+    except BaseException:
+        traceback.print_exc()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # the dataset may have closed it
+            stream.flush()
+    if failed:
+        os._exit(1)
+    channel.end()
+
+
+def _serve(channel: _core.WorkerChannel) -> None:
     try:
         maker, size = _maker(pickle.loads(channel.greeting()))
     except BaseException as error:
-        channel.refuse(_reason(error))
-    else:
-        channel.serve(maker.description, size, maker.read, maker.explain)
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
-    os._exit(0)
+        channel.refuse(python_dataset.without_surrogates(_reason(error)))
+        return
+    channel.serve(maker.description, size, maker.read, maker.explain)
 
 
 def _maker(told: _Greeting) -> tuple[python_dataset.SampleMaker, int]:

@@ -168,6 +168,11 @@ class Configured(Provider):
     roles = {"*.bboxes": F.Boxes("xyxy", rows="objects"), "*.classes": F.Label(rows="objects"),
              "*.intrinsics": F.CameraMatrix()}
 whole = Configured(6)
+def of(folder):
+    return Configured(6)
+class Leaves(Configured):
+    def get_data(self, sample_index):
+        raise SystemExit(0)
 """
 
 
@@ -205,6 +210,9 @@ def test_the_command_takes_an_object_and_writes_parts(tmp_path: pathlib.Path) ->
         ("nothing:Configured", 3, "cannot be imported"),
         ("configured:Configurd", 2, "Did you mean 'Configured'?"),
         ("configured:F", 2, "expected a class"),
+        ("configured:of", 2, "missing a required argument: 'folder'"),
+        ("configured:Leaves", 1, "the provider raised SystemExit: 0"),
+        (".configured:Configured", 2, "MODULE:NAME"),
     ],
 )
 def test_the_command_says_what_is_wrong(

@@ -87,6 +87,10 @@ def raise_value_error() -> None:
     raise ValueError("this sample is bad")
 
 
+def raise_surrogate() -> None:
+    raise ValueError("no text: \udc80")
+
+
 def raise_missing() -> None:
     open("/nowhere/image.jpg")  # noqa: SIM115
 
@@ -117,6 +121,10 @@ def print_much() -> None:
         print("a line on standard output " * 10)
     sys.stdout.flush()
     os.write(1, b"and more\n" * 1000)
+
+
+def close_output() -> None:
+    sys.stdout.close()
 
 
 def other_field() -> dict[str, Any]:

@@ -16,8 +16,13 @@ namespace fuelrail::made {
 namespace {
 
 [[noreturn]] void throw_no_memory(const char* what) {
-  throw IoError(what, {.found = std::generic_category().message(errno),
-                       .remedy = "Use fewer workers, or free memory"});
+  const bool is_memory = errno != EMFILE && errno != ENFILE;
+  ErrorDetail detail{.path = {},
+                     .found = std::generic_category().message(errno),
+                     .remedy = is_memory ? "Use fewer workers, or free memory"
+                                         : "Use fewer workers, or raise the limit (ulimit -n)"};
+  if (is_memory) throw OutOfMemoryError(what, std::move(detail));
+  throw StateError(what, std::move(detail));
 }
 
 uint64_t size_of(int descriptor) {

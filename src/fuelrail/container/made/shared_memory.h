@@ -9,12 +9,13 @@
 namespace fuelrail::made {
 
 // Owns the descriptor and a mapping of the whole file. The file never shrinks, so that access to
-// the mapping is safe whatever the other process does. Threads: one at a time.
+// the mapping is safe whatever the other process does. Threads: one at a time. Errors of methods:
+// OutOfMemoryError; StateError if this process has too many open files.
 class SharedMemory {
  public:
-  // New memory of zeros; pages are taken when they are first written. Errors: IoError.
+  // New memory of zeros; pages are taken when they are first written.
   explicit SharedMemory(uint64_t bytes);
-  // The memory of another process. Takes over `descriptor`. Errors: IoError.
+  // The memory of another process. Takes over `descriptor`.
   static SharedMemory of(int descriptor);
 
   SharedMemory(SharedMemory&& other) noexcept;
@@ -24,9 +25,9 @@ class SharedMemory {
   int descriptor() const { return descriptor_; }
   MutableBytes bytes() const { return bytes_; }
 
-  // Makes the memory at least `bytes` long. Errors: IoError; the memory is then unchanged.
+  // Makes the memory at least `bytes` long. After an error it is unchanged.
   void grow(uint64_t bytes);
-  // Maps what the other process has added with `grow`. Errors: IoError.
+  // Maps what the other process has added with `grow`.
   void follow();
   // Gives the pages back to the system; the memory keeps its size, and its content becomes zeros.
   void release_pages();

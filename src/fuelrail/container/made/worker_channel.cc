@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,7 +30,7 @@ constexpr std::chrono::milliseconds kTimeToLeave(100);
     if (ready > 0) break;
   }
   std::this_thread::sleep_for(kTimeToLeave);  // an idle worker ends by itself
-  ::_exit(0);
+  WorkerChannel::end();
 }
 
 FailureKind kind_of(const Error& error) {
@@ -50,31 +51,49 @@ WorkerChannel::WorkerChannel(pid_t parent) : greeting_(SharedMemory::of(kWorkerG
   start_native_thread("fuelrail-watch", [parent] { watch(parent); }).detach();
 }
 
-void WorkerChannel::ready() { send_packet(kWorkerSocket, packet_of(Reply{ReplyKind::kReady})); }
+void WorkerChannel::ready() { send(packet_of(Reply{ReplyKind::kReady})); }
 
 void WorkerChannel::refuse(const std::string& why) {
-  send_packet(kWorkerSocket, packet_of(Reply{ReplyKind::kRefusal}, why));
+  send(packet_of(Reply{ReplyKind::kRefusal}, why));
+}
+
+void WorkerChannel::send(const std::string& packet) const {
+  if (process_.is_parents()) ::_exit(1);
+  send_packet(kWorkerSocket, packet);
+}
+
+void WorkerChannel::end() {
+  if (::getpgrp() == ::getpid()) ::kill(0, SIGKILL);
+  ::_exit(0);
 }
 
 std::optional<uint64_t> WorkerChannel::next() {
   const Packet packet = receive_packet(kWorkerSocket);
   Request request;
-  if (!read_message(packet, request)) return std::nullopt;
+  if (!read_message(packet, request)) {
+    if (::fcntl(kWorkerSocket, F_GETFD) >= 0) return std::nullopt;
+    throw IoError("the dataset has closed descriptor 3, the connection to the loader");
+  }
   if (packet.descriptor >= 0) {
     slots_.erase(request.slot);
     slots_.emplace(request.slot, SharedMemory::of(packet.descriptor));
   }
-  slot_ = &slots_.at(request.slot);
+  const auto slot = slots_.find(request.slot);
+  slot_ = slot == slots_.end() ? nullptr : &slot->second;
   return request.record;
 }
 
 MutableBytes WorkerChannel::room(uint64_t bytes) {
+  if (slot_ == nullptr) {
+    throw IoError("the dataset has opened too many files in a worker",
+                  {.remedy = "Close them, or raise the limit (ulimit -n)"});
+  }
   if (bytes > slot_->bytes().size()) slot_->grow(bytes + bytes / 4);
   return slot_->bytes();
 }
 
 void WorkerChannel::answer(uint64_t bytes) {
-  send_packet(kWorkerSocket, packet_of(Reply{.kind = ReplyKind::kRecord, .bytes = bytes}));
+  send(packet_of(Reply{.kind = ReplyKind::kRecord, .bytes = bytes}));
 }
 
 void WorkerChannel::fail(const Error& error) {
@@ -86,8 +105,7 @@ void WorkerChannel::fail(const Error& error) {
   std::string packed;
   for (const std::string& part : parts) packed.append(part).push_back('\0');
   packed.append(text);
-  send_packet(kWorkerSocket,
-              packet_of(Reply{.kind = ReplyKind::kFailure, .failure = kind_of(error)}, packed));
+  send(packet_of(Reply{.kind = ReplyKind::kFailure, .failure = kind_of(error)}, packed));
 }
 
 }  // namespace fuelrail::made

@@ -19,16 +19,18 @@
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/own_process.h"
 #include "fuelrail/container/made/shared_memory.h"
 
 namespace fuelrail::made {
 
 // Threads: one. If the parent ends or closes the connection, a thread of the channel ends this
-// process within 0.1 s, whatever it is doing, so that no worker outlives its parent.
+// process within 0.1 s, whatever it is doing, so that no worker outlives its parent. In a forked
+// child of the worker, any use ends the child: its answers would be taken for the worker's.
 class WorkerChannel {
  public:
   // Takes over the descriptors that the pool has passed to this process, which has at most one
-  // channel. `parent`: the process that started this one. Errors: IoError.
+  // channel. `parent`: the process that started this one. Errors: those of SharedMemory.
   explicit WorkerChannel(pid_t parent);
   WorkerChannel& operator=(WorkerChannel&&) = delete;
 
@@ -41,9 +43,10 @@ class WorkerChannel {
   void refuse(const std::string& why);
 
   // Waits for the next request. Returns: the record to make, or empty if the parent wants no more.
-  // Requires: the request before was answered.
+  // Requires: the request before was answered. Errors: IoError; those of SharedMemory.
   std::optional<uint64_t> next();
-  // Memory for the requested record, at least `bytes` long. Errors: IoError.
+  // Memory for the requested record, at least `bytes` long. Errors: OutOfMemoryError; IoError if
+  // this process has too many open files.
   MutableBytes room(uint64_t bytes);
   // The record is the first `bytes` of `room`.
   void answer(uint64_t bytes);
@@ -51,10 +54,16 @@ class WorkerChannel {
   // a record; all others become CorruptErrors.
   void fail(const Error& error);
 
+  // Ends this process and those that it has started, if they are in its group.
+  [[noreturn]] static void end();
+
  private:
+  void send(const std::string& packet) const;
+
+  const OwnProcess process_;
   SharedMemory greeting_;
   std::unordered_map<uint64_t, SharedMemory> slots_;
-  SharedMemory* slot_ = nullptr;  // of the request
+  SharedMemory* slot_ = nullptr;  // of the request; null if it could not be opened
 };
 
 }  // namespace fuelrail::made

@@ -11,7 +11,6 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/guarded.h"
-#include "fuelrail/base/own_process.h"
 #include "fuelrail/container/made/shared_memory.h"
 #include "fuelrail/container/made/worker_messages.h"
 
@@ -27,6 +26,8 @@ constexpr size_t kCopiedBytes = size_t{64} << 10;        // copying costs less t
 constexpr uint64_t kFirstSlotBytes = uint64_t{4} << 20;  // of address space, not of memory
 // Slots that no record uses keep at most this much memory, for each worker.
 constexpr uint64_t kIdleSlotBytes = uint64_t{32} << 20;
+// Of all workers. A slot takes a descriptor, of which a process often has 1,024.
+constexpr size_t kMaxSlots = 256;
 
 // --- Slots --------------------------------------------------------------------------------------
 
@@ -42,6 +43,23 @@ struct Slot {
 // The idle slots of one worker. Threads: any. Lives as long as the worker's records.
 class Shelf {
  public:
+  explicit Shelf(size_t most) : most_(most) {}
+
+  // Whether a slot is idle. If none is, makes one, but not more than `most`.
+  bool has_idle() {
+    const Lock lock(mutex_);
+    if (!idle_.empty()) return true;
+    if (made_ >= most_) return false;
+    try {
+      idle_.push_back(std::make_unique<Slot>(made_));
+      ++made_;
+      return true;
+    } catch (const Error&) {  // too many open files
+      return false;
+    }
+  }
+
+  // Requires: no slot was taken, or `has_idle`.
   std::unique_ptr<Slot> take() {
     const Lock lock(mutex_);
     if (idle_.empty()) return std::make_unique<Slot>(made_++);
@@ -62,6 +80,7 @@ class Shelf {
   }
 
  private:
+  const size_t most_;
   Mutex mutex_;
   std::vector<std::unique_ptr<Slot>> idle_ FUELRAIL_GUARDED_BY(mutex_);
   uint64_t idle_bytes_ FUELRAIL_GUARDED_BY(mutex_) = 0;
@@ -126,10 +145,15 @@ struct Refusal {
 
 class PoolWorker {
  public:
-  PoolWorker(const WorkerProgram& program, int greeting) : process_(program, greeting) {}
+  PoolWorker(const PoolOptions& options, int greeting)
+      : process_(options.program, greeting),
+        shelf_(std::make_shared<Shelf>(kMaxSlots / options.workers)) {}
 
   // Whether it may be given another record.
   bool usable() const { return usable_; }
+  // Whether it waits for a request. Requires: it has none.
+  bool waits() { return !has_packet(std::chrono::milliseconds(0)) && !process_.has_ended(); }
+  std::string wait_for_end() { return process_.wait_for_end(); }
   void hang_up() { process_.hang_up(); }
 
   // Waits until the worker has started. Errors: Ended; Refusal; StateError.
@@ -140,18 +164,24 @@ class PoolWorker {
     usable_ = true;
   }
 
-  // Errors: Ended; those of the record.
+  // Errors: Ended; those of the record; those of SharedMemory.
   std::shared_ptr<const Source> make(uint64_t i, const KeepGoing& keep_going) {
     std::unique_ptr<Slot> slot = shelf_->take();
     const Request request{.record = i, .slot = slot->number};
     const int descriptor = slot->shared ? -1 : slot->memory.descriptor();
+    usable_ = false;  // until the answer is here
     if (!send_packet(process_.socket(), packet_of(request), descriptor)) throw_ended();
-    slot->shared = true;
     std::string text;
     const Reply reply = await(keep_going, text);
-    if (reply.kind == ReplyKind::kRecord) return take(reply.bytes, std::move(slot));
+    if (reply.kind == ReplyKind::kRecord) {
+      slot->shared = true;
+      std::shared_ptr<const Source> record = take(reply.bytes, std::move(slot));
+      usable_ = true;
+      return record;
+    }
     shelf_->give_back(std::move(slot));
     if (reply.kind != ReplyKind::kFailure) throw_ended();  // it is not a worker
+    usable_ = true;
     throw_failure(reply.failure, text);
   }
 
@@ -160,7 +190,7 @@ class PoolWorker {
     slot->memory.follow();
     if (bytes > slot->memory.bytes().size()) throw_ended();
     slot->used_bytes = std::max(slot->used_bytes, bytes);
-    if (bytes > kCopiedBytes) {
+    if (bytes > kCopiedBytes && shelf_->has_idle()) {
       return std::make_shared<SlotRecord>(shelf_, std::move(slot), bytes);
     }
     const Bytes made = Bytes(slot->memory.bytes()).first(bytes);
@@ -171,11 +201,11 @@ class PoolWorker {
 
   Reply await(const KeepGoing& keep_going, std::string& text) {
     std::optional<Clock::time_point> until;
-    pollfd end{.fd = process_.socket(), .events = POLLIN, .revents = 0};
-    while (::poll(&end, 1, keep_going ? static_cast<int>(kPoll.count()) : -1) <= 0) {
+    while (!has_packet(kPoll)) {
+      // A process that the worker has forked may keep the connection open.
+      if (process_.has_ended() && !has_packet(std::chrono::milliseconds(0))) throw_ended();
       if (!until && keep_going && !keep_going()) until = Clock::now() + kTimeToFinish;
       if (until && Clock::now() >= *until) {
-        usable_ = false;
         process_.kill();
         throw_interrupted();
       }
@@ -186,13 +216,16 @@ class PoolWorker {
     return reply;
   }
 
-  [[noreturn]] void throw_ended() {
-    usable_ = false;
-    throw Ended{process_.wait_for_end()};
+  // Whether the worker has sent a packet, or closed the connection.
+  bool has_packet(std::chrono::milliseconds time) {
+    pollfd end{.fd = process_.socket(), .events = POLLIN, .revents = 0};
+    return ::poll(&end, 1, static_cast<int>(time.count())) > 0;
   }
 
+  [[noreturn]] void throw_ended() { throw Ended{process_.wait_for_end()}; }
+
   WorkerProcess process_;
-  const std::shared_ptr<Shelf> shelf_ = std::make_shared<Shelf>();
+  const std::shared_ptr<Shelf> shelf_;
   bool usable_ = true;
 };
 
@@ -207,8 +240,6 @@ class WorkerPool::Workers {
     for (const auto& worker : idle_) worker->hang_up();  // so that all end at the same time
   }
   Workers& operator=(Workers&&) = delete;
-
-  bool are_parents() const { return process_.is_parents(); }
 
   std::shared_ptr<const Source> make(uint64_t i, const KeepGoing& keep_going) {
     for (bool again = false;; again = true) {
@@ -256,6 +287,15 @@ class WorkerPool::Workers {
 
   // Returns: null if none is idle.
   std::unique_ptr<PoolWorker> idle_worker() {
+    for (;;) {
+      std::unique_ptr<PoolWorker> worker = last_idle();
+      if (!worker || worker->waits()) return worker;
+      warn(fmt::format("A worker process ended with {} while it had nothing to do.",
+                       worker->wait_for_end()));
+    }
+  }
+
+  std::unique_ptr<PoolWorker> last_idle() {
     const Lock lock(mutex_);
     if (!refusal_.empty()) throw StateError(refusal_);
     if (idle_.empty()) return nullptr;
@@ -270,7 +310,7 @@ class WorkerPool::Workers {
   }
 
   std::unique_ptr<PoolWorker> started(const KeepGoing& keep_going) {
-    auto worker = std::make_unique<PoolWorker>(options_->program, greeting());
+    auto worker = std::make_unique<PoolWorker>(*options_, greeting());
     try {
       worker->start(keep_going);
       return worker;
@@ -298,15 +338,16 @@ class WorkerPool::Workers {
           {.remedy = "If the system has ended it (SIGKILL), use fewer workers; otherwise find the "
                      "cause with `workers=0`, which needs no processes"});
     }
-    if (options_->warn) {
-      options_->warn(fmt::format(
-          "A worker process ended with {} while it made sample {}. A new process makes it again.",
-          ended.how, i));
-    }
+    warn(fmt::format(
+        "A worker process ended with {} while it made sample {}. A new process makes it again.",
+        ended.how, i));
+  }
+
+  void warn(const std::string& text) const {
+    if (options_->warn) options_->warn(text);
   }
 
   const std::shared_ptr<const PoolOptions> options_;
-  const OwnProcess process_;
   Mutex mutex_;
   Condition free_;
   std::optional<SharedMemory> greeting_ FUELRAIL_GUARDED_BY(mutex_);
@@ -316,27 +357,13 @@ class WorkerPool::Workers {
 };
 
 WorkerPool::WorkerPool(PoolOptions options)
-    : options_(std::make_shared<const PoolOptions>(std::move(options))) {}
+    : options_(std::make_shared<const PoolOptions>(std::move(options))),
+      workers_([options = options_] { return std::make_unique<Workers>(options); }) {}
 
-WorkerPool::~WorkerPool() {
-  const Workers* const workers = workers_.load(std::memory_order_acquire);
-  if (workers != nullptr && !workers->are_parents()) delete workers;
-}
-
-// In a forked child, the parent's workers are leaked: one of its threads may have held their lock.
-WorkerPool::Workers& WorkerPool::mine() const {
-  Workers* now = workers_.load(std::memory_order_acquire);
-  while (now == nullptr || now->are_parents()) {
-    auto fresh = std::make_unique<Workers>(options_);
-    if (workers_.compare_exchange_strong(now, fresh.get(), std::memory_order_acq_rel)) {
-      return *fresh.release();
-    }
-  }
-  return *now;
-}
+WorkerPool::~WorkerPool() = default;
 
 std::shared_ptr<const Source> WorkerPool::make(uint64_t i, const KeepGoing& keep_going) const {
-  return mine().make(i, keep_going);
+  return workers_.mine().make(i, keep_going);
 }
 
 }  // namespace fuelrail::made

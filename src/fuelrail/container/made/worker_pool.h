@@ -1,13 +1,13 @@
 // Makes records in worker processes.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "fuelrail/base/listener.h"
+#include "fuelrail/base/per_process.h"
 #include "fuelrail/container/made/record_maker.h"
 #include "fuelrail/container/made/worker_process.h"
 
@@ -22,7 +22,10 @@ struct PoolOptions {
 
 // A process starts when a record is wanted and all others are busy. Records lie in memory that the
 // worker shares (shared_memory.h), one slot each; a slot is reused after its source is released.
-// Small records are copied.
+// Small records are copied, and all others while there are no more slots.
+//
+// A worker and the processes that it starts are a process group, which is killed when the worker
+// ends.
 //
 // If a worker's process ends while it makes a record, the record is made once more, in a new
 // process; if that ends too, `make` throws a StateError that says how it ended. If `keep_going`
@@ -42,10 +45,8 @@ class WorkerPool final : public RecordMaker {
  private:
   class Workers;  // of one process
 
-  Workers& mine() const;
-
   const std::shared_ptr<const PoolOptions> options_;
-  mutable std::atomic<Workers*> workers_ = nullptr;
+  const PerProcess<Workers> workers_;
 };
 
 }  // namespace fuelrail::made

@@ -35,8 +35,18 @@ enum Record : uint64_t {
   kExitsOnce,    // ... if it is the first that makes this record
   kIsKilled,
   kHangs,
+  kNaps,             // takes 0.1 s
+  kStartsProcess,    // its text is the number of a process that waits for ever
+  kIsKilledWithout,  // such a process has a copy of the connection, and is not killed
+  kForks,            // the child answers, too
 };
 constexpr uint64_t kLargeBytes = 9'000'000;
+
+pid_t waiting_process() {
+  const pid_t process = ::fork();
+  while (process == 0) ::pause();
+  return process;
+}
 
 std::string make_text(uint64_t record, const std::string& folder) {
   switch (record) {
@@ -56,6 +66,18 @@ std::string make_text(uint64_t record, const std::string& folder) {
       break;
     case kHangs:
       for (;;) ::pause();
+    case kNaps:
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      break;
+    case kStartsProcess:
+      return std::to_string(waiting_process());
+    case kIsKilledWithout:
+      write_file(folder + "/process", std::to_string(waiting_process()));
+      ::raise(SIGKILL);
+      break;
+    case kForks:
+      ::fork();
+      break;
     default:
       break;
   }
@@ -225,6 +247,51 @@ TEST_F(WorkerPoolTest, an_idle_worker_that_was_killed_is_replaced) {
   EXPECT_NE(maker_of(*pool.make(0, {})), first);
 }
 
+TEST_F(WorkerPoolTest, idle_workers_that_were_killed_are_all_replaced) {
+  std::mutex mutex;
+  std::vector<std::string> warnings;
+  PoolOptions options = options_for(folder_, 2);
+  options.warn = [&](const std::string& text) {
+    const std::lock_guard lock(mutex);
+    warnings.push_back(text);
+  };
+  const WorkerPool pool(std::move(options));
+  std::string makers[2];
+  std::thread other([&] { makers[1] = maker_of(*pool.make(kNaps, {})); });
+  makers[0] = maker_of(*pool.make(kNaps, {}));
+  other.join();
+  ASSERT_NE(makers[0], makers[1]);
+  for (const std::string& maker : makers) ::kill(std::stoi(maker), SIGKILL);
+  EXPECT_TRUE(within_patience([&] { return !runs(makers[0]) && !runs(makers[1]); }));
+  EXPECT_EQ(text_of(*pool.make(7, {})).substr(0, 2), "7 ");
+  EXPECT_EQ(warnings,
+            std::vector<std::string>(
+                2, "A worker process ended with signal 9 (SIGKILL) while it had nothing to do."));
+}
+
+TEST_F(WorkerPoolTest, processes_that_a_worker_has_started_end_with_it) {
+  auto pool = std::make_unique<WorkerPool>(options_for(folder_));
+  const std::string process = text_of(*pool->make(kStartsProcess, {}));
+  EXPECT_TRUE(runs(process));
+  pool.reset();
+  EXPECT_TRUE(within_patience([&] { return !runs(process); }));
+}
+
+TEST_F(WorkerPoolTest, the_end_of_a_worker_is_seen_if_its_child_keeps_the_connection) {
+  const WorkerPool pool(options_for(folder_));
+  EXPECT_THROW(pool.make(kIsKilledWithout, {}), StateError);
+  const std::string process = file_contents(folder_ + "/process");
+  EXPECT_TRUE(within_patience([&] { return !runs(process); }));
+}
+
+TEST_F(WorkerPoolTest, a_forked_child_of_a_worker_does_not_answer) {
+  const WorkerPool pool(options_for(folder_));
+  for (const uint64_t record : {uint64_t{kForks}, uint64_t{1}, uint64_t{2}, uint64_t{3}}) {
+    const std::string number = std::to_string(record) + " ";
+    EXPECT_EQ(text_of(*pool.make(record, {})).substr(0, number.size()), number);
+  }
+}
+
 TEST_F(WorkerPoolTest, a_refusal_is_the_error_of_every_record) {
   const WorkerPool pool(options_for("refuse"));
   for (uint64_t record = 0; record < 3; ++record) {
@@ -240,7 +307,7 @@ TEST_F(WorkerPoolTest, a_refusal_is_the_error_of_every_record) {
 TEST_F(WorkerPoolTest, a_program_that_is_missing_or_ends_at_once_is_an_error) {
   PoolOptions missing = options_for(folder_);
   missing.program.executable = folder_ + "/nothing";
-  EXPECT_THROW(WorkerPool(std::move(missing)).make(0, {}), IoError);
+  EXPECT_THROW(WorkerPool(std::move(missing)).make(0, {}), StateError);
   PoolOptions ends = options_for(folder_);
   ends.program = {.executable = "/bin/false", .arguments = {}};
   EXPECT_THROW(WorkerPool(std::move(ends)).make(0, {}), StateError);

@@ -25,9 +25,9 @@ constexpr std::chrono::milliseconds kTimeToEnd(200);
 constexpr std::chrono::milliseconds kTimeAfterKill(500);
 constexpr int kLeastCopy = 10;  // beyond the descriptors that the worker inherits
 
-[[noreturn]] void throw_no_process(const char* what, int number) {
-  throw IoError(what, {.found = std::generic_category().message(number),
-                       .remedy = "Use fewer workers, or raise the process limits (ulimit -a)"});
+[[noreturn]] void throw_no_process(const std::string& what, int number) {
+  throw StateError(what, {.found = std::generic_category().message(number),
+                          .remedy = "Use fewer workers, or raise the process limits (ulimit -a)"});
 }
 
 class Descriptor {
@@ -64,7 +64,8 @@ class SpawnOptions {
     ::sigemptyset(&blocked);
     ::sigaddset(&blocked, SIGINT);
     ::posix_spawnattr_setsigmask(&attributes_, &blocked);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK);
+    ::posix_spawnattr_setpgroup(&attributes_, 0);  // with what the worker starts
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
   }
   ~SpawnOptions() {
     ::posix_spawn_file_actions_destroy(&actions_);
@@ -123,7 +124,10 @@ WorkerProcess::WorkerProcess(const WorkerProgram& program, int greeting) {
   arguments.push_back(nullptr);
   const int failure = ::posix_spawn(&id_, program.executable.c_str(), options.actions(),
                                     options.attributes(), arguments.data(), environ);
-  if (failure != 0) throw_no_process("a worker process cannot be started", failure);
+  if (failure != 0) {
+    throw_no_process(fmt::format("the worker process {} cannot be started", program.executable),
+                     failure);
+  }
   socket_ = own.release();
 }
 
@@ -140,6 +144,13 @@ void WorkerProcess::kill() {
 
 bool WorkerProcess::has_ended() {
   if (ended_) return true;
+  siginfo_t end{};
+  // While nobody has waited for the process, its number and that of its group are not given to
+  // others.
+  if (::waitid(P_PID, static_cast<id_t>(id_), &end, WEXITED | WNOHANG | WNOWAIT) == 0) {
+    if (end.si_pid == 0) return false;
+    ::kill(-id_, SIGKILL);
+  }
   int status = 0;
   const pid_t found = ::waitpid(id_, &status, WNOHANG);
   if (found == 0 || (found < 0 && errno == EINTR)) return false;

@@ -22,10 +22,11 @@ struct WorkerProgram {
 class WorkerProcess {
  public:
   // Starts the program in a new process. It is not a fork of this one, whose threads may hold
-  // locks. `greeting`: the descriptor to pass. Errors: IoError.
+  // locks. `greeting`: the descriptor to pass. Errors: StateError.
   WorkerProcess(const WorkerProgram& program, int greeting);
 
   // Ends the process: closes the connection and, if it has not ended within kTimeToEnd, kills it.
+  // Processes that it has started are killed, as far as they are in its group.
   ~WorkerProcess();
   WorkerProcess& operator=(WorkerProcess&&) = delete;
 
@@ -35,13 +36,14 @@ class WorkerProcess {
   // Asks the process to end, without waiting, so that several can end at the same time.
   void hang_up();
   void kill();
+  // Whether the process has ended. Does not wait.
+  bool has_ended();
 
   // Waits for the end of the process, but kills it after kTimeToEnd. Returns: how it ended, such as
   // "exit code 3" or "signal 9 (SIGKILL)".
   std::string wait_for_end();
 
  private:
-  bool has_ended();
   bool ends_within(std::chrono::milliseconds time);
 
   int socket_ = -1;
