@@ -67,13 +67,19 @@ class SampleDataGroup(FieldTree):
             for all other text. Numbers may be assigned, too. Default: text is not mapped.
 
         Errors: FieldError if the name exists; InputArgumentError for a type that is not a DataType,
-        or a mapping for STRING.
+        a mapping that is not a dict, or a mapping for STRING.
         """
         kind = data_type(type)
         if kind is DataType.STRING and mapping is not None:
             raise InputArgumentError(
                 f"'{name}' is a STRING field, which cannot have a mapping",
                 remedy="Declare the type of the mapping's numbers",
+            )
+        if mapping is not None and not isinstance(mapping, Mapping):
+            raise InputArgumentError(
+                f"the mapping of '{name}' has the wrong type",
+                expected="a dict from texts to numbers",
+                found=typed(mapping),
             )
         self._add(name, kind, None)
         if mapping is not None:
@@ -173,9 +179,10 @@ class SampleDataGroup(FieldTree):
         parent._mappings.update(probe._mappings)
 
     def _add(self, name: Name, kind: DataType | type[SampleDataGroup], value: Any) -> None:
+        name = checked_name(name)
         if name in self:
             raise FieldError(f"the group has a field '{name}' already")
-        self._types[checked_name(name)] = kind
+        self._types[name] = kind
         self._values[name] = value
 
     def _child_like(self, blueprint: SampleDataGroup) -> SampleDataGroup:
@@ -367,7 +374,7 @@ class SampleDataGroup(FieldTree):
         for name, kind in self._types.items():
             value = self._values[name]
             if isinstance(kind, DataType):
-                values.append(field_values.exported(value, kind))
+                values.append(field_values.exported(value, kind, name))
             else:
                 value._collect(values)
 
