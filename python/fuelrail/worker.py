@@ -32,7 +32,8 @@ def command() -> list[str]:
     """Returns the words of the command that starts a worker."""
     from multiprocessing import spawn, util
 
-    paths = [path or os.getcwd() for path in sys.path]
+    # Programs put other objects into sys.path, too, which Python ignores.
+    paths = [path or os.getcwd() for path in sys.path if isinstance(path, str)]
     code = f"import sys; sys.path[:] = {paths!a}; import fuelrail.worker as w; w.main()"
     executable = os.fsdecode(spawn.get_executable())
     return [executable, *util._args_from_interpreter_flags(), "-c", code]  # type: ignore[attr-defined]

@@ -13,6 +13,7 @@ import pytest
 import fuelrail as fr
 import python_datasets as given
 from fuelrail import fields as F
+from fuelrail.inputs import SamplerInputIterable, SequenceSampler, ShuffledShardedInputCallable
 from python_datasets import Numbers
 
 SCHEMA = {"number": F.Label()}
@@ -175,6 +176,9 @@ def test_open_refuses_what_is_no_dataset() -> None:
             fr.open_python(wrong)
     with pytest.raises(fr.ArgumentTypeError, match="open_python"):
         fr.open(Numbers())  # type: ignore[arg-type]
+    for opens in (fr.open_python, fr.Loader):
+        with pytest.raises(fr.ArgumentTypeError, match="Create an object of the class"):
+            opens(given.Provider)
     with pytest.raises(fr.InvalidArgumentError, match="`split` cannot be given"):
         fr.Loader(Numbers(), split="train")
     with pytest.raises(fr.InvalidArgumentError, match="`workers` is out of range"):
@@ -184,6 +188,26 @@ def test_open_refuses_what_is_no_dataset() -> None:
     with pytest.raises(fr.InvalidArgumentError, match="cannot be combined"):
         fr.open_python(Numbers(), SCHEMA, roles={"number": F.Label()})
     assert len(fr.open_python(Numbers(0), SCHEMA)) == 0
+
+
+def test_inputs_and_samplers_at_the_wrong_place_say_where_they_belong() -> None:
+    sampler = SequenceSampler(2, [3, 4], 0)
+    for source in (
+        ShuffledShardedInputCallable(given.Provider(), 2),
+        SamplerInputIterable(given.Provider(), sampler),
+    ):
+        with pytest.raises(fr.ArgumentTypeError, match="Pass its data provider to the loader"):
+            fr.Loader(source)
+    with pytest.raises(fr.InvalidArgumentError, match="Pass it as `batch_sampler`"):
+        fr.Loader(given.Provider(), sampler=sampler)
+
+
+@pytest.mark.parametrize("count", [-1, 3.5, None])
+def test_a_providers_number_of_samples_is_checked(count: Any) -> None:
+    provider = given.Provider()
+    provider.get_number_of_samples = lambda: count  # type: ignore[method-assign]
+    with pytest.raises(fr.Error, match=r"`get_number_of_samples\(\)`"):
+        fr.open_python(provider, workers=0)
 
 
 def test_a_fingerprint_is_a_string() -> None:

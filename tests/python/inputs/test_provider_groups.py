@@ -14,7 +14,7 @@ import pytest
 import fuelrail as fr
 from fuelrail import fields as F
 from fuelrail import transforms as T
-from fuelrail.inputs import SamplerBase, SequenceSampler
+from fuelrail.inputs import SampleDataGroup, SamplerBase, SequenceSampler
 from many_fields import bits
 from python_datasets import Provider
 
@@ -55,6 +55,17 @@ def test_groups_become_nested_fields() -> None:
     camera = group["cameras"][1]
     assert (sample["cameras.1.bboxes"] == camera["bboxes"]).all()
     assert (sample.decode("cameras.1.image") == camera["image"]).all()
+
+
+class WithEmptyGroups(Provider):
+    def get_data(self, sample_index: int) -> Any:
+        sample = super().get_data(sample_index)
+        sample.add_data_group_field_array("none", SampleDataGroup(), 2)
+        return sample
+
+
+def test_groups_without_data_fields_vanish() -> None:
+    assert fr.open_python(WithEmptyGroups()).schema == fr.open_python(Provider()).schema
 
 
 def test_without_roles_the_fields_are_tensors() -> None:

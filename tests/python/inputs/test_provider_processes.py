@@ -19,6 +19,7 @@ from fuelrail import fields as F
 from python_datasets import Numbers, ProcessIds
 
 SUPPORT = pathlib.Path(__file__).parents[1] / "support"
+PATHS = os.pathsep.join([str(SUPPORT), *filter(None, [os.environ.get("PYTHONPATH")])])
 PRELUDE = """
 import os, signal, sys, threading, time
 import fuelrail as fr
@@ -30,7 +31,7 @@ import python_datasets as given
 def started(script: str, tmp_path: pathlib.Path, *words: str) -> subprocess.Popen[str]:
     path = tmp_path / "script.py"
     path.write_text(PRELUDE + textwrap.dedent(script))
-    environment = os.environ | {"PYTHONPATH": str(SUPPORT)}
+    environment = os.environ | {"PYTHONPATH": PATHS}
     return subprocess.Popen(
         [sys.executable, str(path), *words],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -111,7 +112,7 @@ def test_a_class_of_an_interactive_program_is_one_sentence() -> None:
             print(error)
         """
     )
-    environment = os.environ | {"PYTHONPATH": str(SUPPORT)}
+    environment = os.environ | {"PYTHONPATH": PATHS}
     done = subprocess.run(
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
     )
@@ -152,7 +153,8 @@ def test_close_ends_a_dataset_that_hangs() -> None:
     from python_datasets import hang
 
     others = set(children_of(os.getpid()))
-    data = fr.open_python(Numbers(at=3, do=hang), {"number": F.Label()}, workers=1)
+    # The other worker makes the samples before it: with one worker, sample 3 may be begun first.
+    data = fr.open_python(Numbers(at=3, do=hang), {"number": F.Label()}, workers=2)
     loader = fr.Loader(data, 1)
     batches = iter(loader)
     for _ in range(3):
@@ -240,7 +242,8 @@ def test_a_worker_imports_the_modules_of_the_program(tmp_path: pathlib.Path) -> 
     )
     code, out, err = run(
         """
-        import beside
+        import pathlib, beside
+        sys.path.insert(0, pathlib.Path("/nowhere"))  # no text, so Python ignores it
         print(next(iter(fr.Loader(beside.Ones(), 5)))[0].numpy().sum())
         """,
         tmp_path,
