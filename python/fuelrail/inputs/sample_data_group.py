@@ -328,13 +328,14 @@ class SampleDataGroup(FieldTree):
 
     def ensure_uniform_size_in_batch(self, fill_value: float) -> None:
         """In a DALI graph, pads all fields below at their ends, so that the samples of a batch have
-        one shape. Errors: when the graph runs, RuntimeError for scalars.
+        one shape: STRING fields with NULs, which reading them removes, and others with a value.
+        Errors: when the graph runs, RuntimeError for scalars.
         """
-        self._pad(fill_value, None)
+        self._pad(fill_value, only_strings=False)
 
     def ensure_uniform_size_in_batch_for_all_strings(self) -> None:
         """In a DALI graph, pads all STRING fields below with NULs, which reading them removes."""
-        self._pad(0, DataType.STRING)
+        self._pad(0, only_strings=True)
 
     def _raw(self, name: Name) -> Any:
         return self._values[self._existing(name, f"No field with name '{name}'")]
@@ -361,13 +362,15 @@ class SampleDataGroup(FieldTree):
 
         return in_graph.check_type(node, kind.dtype, name)
 
-    def _pad(self, fill_value: float, only: DataType | None) -> None:
+    def _pad(self, fill_value: float, only_strings: bool) -> None:
         from fuelrail.inputs import in_graph
 
         for name, kind in self._types.items():
             if not isinstance(kind, DataType):
-                self._values[name]._pad(fill_value, only)
-            elif only in (None, kind):
+                self._values[name]._pad(fill_value, only_strings)
+            elif kind is DataType.STRING:
+                self._values[name] = in_graph.pad(self._values[name], 0)
+            elif not only_strings:
                 self._values[name] = in_graph.pad(self._values[name], fill_value)
 
     def _collect(self, values: list[Any]) -> None:
