@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 import os
 import sys
 from collections.abc import Sequence
@@ -111,8 +112,10 @@ def _found(place: str) -> object:
         ) from None
     for part in name.split("."):
         if not hasattr(found, part):
+            known = [own for own in dir(found) if not own.startswith("_")]
             raise InvalidArgumentError(
-                f"the module {module} has no '{name}'", remedy=nearest(part, dir(found))
+                f"the module {module} has no '{name}'",
+                remedy=nearest(part, known) if known else None,
             )
         found = getattr(found, part)
     is_dataset = not isinstance(found, type) and (
@@ -124,4 +127,14 @@ def _found(place: str) -> object:
             expected="a class, a function or a dataset",
             found=typed(found),
         )
-    return found if is_dataset else found()
+    if is_dataset:
+        return found
+    try:
+        inspect.signature(found).bind()
+    except TypeError as error:
+        raise InvalidArgumentError(
+            f"'{place}' cannot be called without arguments",
+            found=str(error),
+            remedy="Name a function that creates the dataset, or a dataset",
+        ) from None
+    return found()

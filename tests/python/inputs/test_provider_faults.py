@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import re
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -188,6 +189,13 @@ def test_open_refuses_what_is_no_dataset() -> None:
     with pytest.raises(fr.InvalidArgumentError, match="cannot be combined"):
         fr.open_python(Numbers(), SCHEMA, roles={"number": F.Label()})
     assert len(fr.open_python(Numbers(0), SCHEMA)) == 0
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="errors have no notes")
+def test_an_error_while_the_schema_is_inferred_has_the_index() -> None:
+    with pytest.raises(ValueError, match="this sample is bad") as raised:
+        fr.open_python(Numbers(at=7, do=given.raise_value_error))
+    assert raised.value.__notes__ == ["raised by the source of sample 7"]
 
 
 def test_inputs_and_samplers_at_the_wrong_place_say_where_they_belong() -> None:

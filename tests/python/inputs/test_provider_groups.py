@@ -224,6 +224,7 @@ def test_the_command_takes_an_object_and_writes_parts(tmp_path: pathlib.Path) ->
         ("nothing:Configured", 3, "cannot be imported"),
         ("configured:Configurd", 2, "Did you mean 'Configured'?"),
         ("configured:F", 2, "expected a class"),
+        ("configured:F.Boxes", 2, "cannot be called without arguments"),
     ],
 )
 def test_the_command_says_what_is_wrong(
@@ -265,9 +266,14 @@ class Descending(SamplerBase):
     def length(self) -> int | None:
         return 2
 
+    @property
+    def num_batches(self) -> int | None:
+        return 2
+
 
 def test_a_sampler_with_epochs_feeds_the_loader(data: fr.Dataset) -> None:
     loader = fr.Loader(data, batch_sampler=Descending(), fields=["index"])
+    assert len(loader) == 2
     epoch = [[5, 4, 3], [2, 1, 0]]
     for _ in range(3):
         assert [batch["index"].numpy().tolist() for batch in loader] == epoch
@@ -276,6 +282,16 @@ def test_a_sampler_with_epochs_feeds_the_loader(data: fr.Dataset) -> None:
     with pytest.warns(fr.FuelrailWarning, match="yields the same indices again"):
         resumed.load_state_dict(loader.state_dict())
     assert [batch["index"].numpy().tolist() for batch in resumed] == epoch[1:]
+
+
+class Negative(Descending):
+    def get_next_batch_indices(self) -> list[int]:
+        return [-index for index in super().get_next_batch_indices()]
+
+
+def test_an_index_of_a_sampler_does_not_count_from_the_end(data: fr.Dataset) -> None:
+    with pytest.raises(fr.OutOfRangeError, match="the sampler drew an index below 0"):
+        list(fr.Loader(data, batch_sampler=Negative(), fields=["index"]))
 
 
 def test_each_rank_reads_its_slice_of_a_samplers_batches(data: fr.Dataset) -> None:
