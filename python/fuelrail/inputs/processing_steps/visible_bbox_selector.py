@@ -10,7 +10,7 @@ import numpy
 from fuelrail.inputs.data_type import DataType
 from fuelrail.inputs.errors import FieldError, InputArgumentError
 from fuelrail.inputs.field_tree import Name, Path, names_of
-from fuelrail.inputs.internal_helpers.helper_functions import get_as_data_node
+from fuelrail.inputs.in_graph import get_as_data_node
 from fuelrail.inputs.processing_steps.fields_of_steps import (
     add_field,
     check_lengths,
