@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 from typing import Any
 
@@ -97,6 +98,26 @@ def test_a_loop_that_stopped_early_is_continued() -> None:
     assert ids(itertools.islice(loader, 1)) == EPOCH[:1]
     assert ids(loader) == EPOCH[1:]
     assert ids(loader) == EPOCH
+
+
+class Collecting(Handmade):
+    """Collects garbage in its worker."""
+
+    def __call__(self, info: Any) -> Any:
+        gc.collect()
+        return super().__call__(info)
+
+
+def test_a_forked_worker_does_not_collect_a_pipeline_that_was_lost_before(
+    request: pytest.FixtureRequest,
+) -> None:
+    request.addfinalizer(gc.enable)
+    gc.disable()  # so that only the worker collects
+    lost = loader_of(Handmade(), 2, ahead=2)
+    next(iter(lost))
+    lost.itself = lost  # type: ignore[attr-defined]
+    del lost
+    assert ids(loader_of(Collecting(), 2)) == [[0, 1], [2, 3], [4, 5], [6, 7]]
 
 
 def test_all_iterators_share_their_position() -> None:
