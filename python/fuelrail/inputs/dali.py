@@ -44,7 +44,8 @@ def forking() -> Iterator[None]:
     collected it, it would wait forever for threads that it does not have. So what exists at the fork
     is never collected in workers.
     """
-    if gc.get_freeze_count():  # the program does so itself
+    if gc.get_freeze_count():  # by the program, which wants it to stay; the rest is less to collect
+        gc.collect()
         yield
         return
     gc.freeze()
