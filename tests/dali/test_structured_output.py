@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import itertools
+import os
+import pathlib
 from typing import Any
 
 import numpy as np
@@ -108,16 +110,29 @@ class Collecting(Handmade):
         return super().__call__(info)
 
 
-def test_a_forked_worker_does_not_collect_a_pipeline_that_was_lost_before(
-    request: pytest.FixtureRequest,
+class Lost:
+    """Garbage, as a pipeline can be: a file says that another process has collected it."""
+
+    def __init__(self, file: pathlib.Path) -> None:
+        self._file, self._process, self._itself = file, os.getpid(), self
+
+    def __del__(self) -> None:
+        if os.getpid() != self._process:
+            self._file.touch()
+
+
+@pytest.mark.parametrize("is_frozen", [False, True])
+def test_a_forked_worker_does_not_collect_what_was_lost_before(
+    request: pytest.FixtureRequest, tmp_path: pathlib.Path, is_frozen: bool
 ) -> None:
+    if not is_frozen:  # as it is here, and not in most programs
+        request.addfinalizer(gc.freeze)
+        gc.unfreeze()
     request.addfinalizer(gc.enable)
     gc.disable()  # so that only the worker collects
-    lost = loader_of(Handmade(), 2, ahead=2)
-    next(iter(lost))
-    lost.itself = lost  # type: ignore[attr-defined]
-    del lost
+    Lost(tmp_path / "collected")
     assert ids(loader_of(Collecting(), 2)) == [[0, 1], [2, 3], [4, 5], [6, 7]]
+    assert not list(tmp_path.iterdir())
 
 
 def test_all_iterators_share_their_position() -> None:
