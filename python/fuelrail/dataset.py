@@ -528,6 +528,13 @@ def open(
         path = file_name("`source`", source)
         with CoreWarnings() as said:
             return _open_path(path, said, opening)
+    if hasattr(source, "used_sample_data_structure"):
+        raise ArgumentTypeError(
+            "an input of fuelrail.inputs cannot be opened",
+            expected="a path or a list of paths",
+            found=typed(source),
+            remedy="Pass its data provider to the loader, and its sampler as `batch_sampler`",
+        )
     if not isinstance(source, Iterable) and hasattr(source, "__getitem__"):
         raise ArgumentTypeError(
             "a dataset implemented in Python cannot be opened",
@@ -540,6 +547,7 @@ def open(
             "`source` has the wrong type",
             expected="a path or a list of paths",
             found=typed(source),
+            remedy="Create an object of the class" if isinstance(source, type) else None,
         )
     parts = [open(part, schema, root, sidecar, names or None, track, split) for part in source]
     if not parts:

@@ -148,6 +148,12 @@ def warn_user(text: str) -> None:
     warnings.warn(text, FuelrailWarning, stacklevel=level)
 
 
+def note_sample(error: Exception, index: int) -> None:
+    """Adds to a program's own error the index of the sample that its dataset could not make."""
+    if hasattr(error, "add_note"):  # from Python 3.11 on
+        error.add_note(f"raised by the source of sample {index}")
+
+
 class CoreWarnings(list[str]):
     """Collects the core's warnings inside a `with` block, and issues them when the block ends. If
     the block raises an exception, this exception is never replaced by a warning that a warnings

@@ -12,8 +12,14 @@ from typing import Any, NamedTuple
 
 from fuelrail import _core
 from fuelrail.delivery import NativeColumn
-from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, StateError, warn_user
-from fuelrail.options import integer, listed, typed, whole
+from fuelrail.errors import (
+    ArgumentTypeError,
+    InvalidArgumentError,
+    OutOfRangeError,
+    StateError,
+    warn_user,
+)
+from fuelrail.options import integer, listed, shown, typed, whole
 
 __all__ = ["FedOrder"]
 
@@ -86,6 +92,9 @@ class FedOrder:
         """Returns the number of batches in an epoch. Errors: TypeError if the sampler has no
         length.
         """
+        batches: int | None = getattr(self._source, "num_batches", None)
+        if self._of_all_ranks and batches is not None:
+            return batches
         count = len(self._source)  # type: ignore[arg-type]
         if self._batch_size is None:
             return count
@@ -383,8 +392,15 @@ class FedOrder:
                 if integer(given) is not None
                 else "",
             )
-        records = [self._index(index) for index in given]
-        return self._own_slice(records) if self._of_all_ranks else records
+        indices = list(given)
+        records = [self._index(index) for index in indices]
+        if not self._of_all_ranks:
+            return records
+        if records != indices:  # a negative one, which would count from the end
+            raise OutOfRangeError(
+                "the sampler drew an index below 0", expected="at least 0", found=shown(indices)
+            )
+        return self._own_slice(records)
 
     def _own_slice(self, records: list[int]) -> list[int]:
         ranks = self._same["world_size"] or 1

@@ -146,6 +146,10 @@ def make_order(
         raise ArgumentTypeError(
             f"`{name}` has the wrong type", expected="an iterable", found=typed(source)
         )
+    if batch_sampler is None and hasattr(source, "get_next_batch_indices"):
+        raise InvalidArgumentError(
+            "`sampler` gives batches", found=typed(source), remedy="Pass it as `batch_sampler`"
+        )
     allowed: Sequence[str] = ("short", "drop") if batch_sampler is None else ("short",)
     if last_batch not in allowed:
         raise InvalidArgumentError(

@@ -121,8 +121,10 @@ def _found(place: str) -> object:
         ) from None
     for part in name.split("."):
         if not hasattr(found, part):
+            known = [own for own in dir(found) if not own.startswith("_")]
             raise InvalidArgumentError(
-                f"the module {module} has no '{name}'", remedy=nearest(part, dir(found))
+                f"the module {module} has no '{name}'",
+                remedy=nearest(part, known) if known else None,
             )
         found = getattr(found, part)
     is_dataset = not isinstance(found, type) and (
@@ -134,17 +136,17 @@ def _found(place: str) -> object:
             expected="a class, a function or a dataset",
             found=typed(found),
         )
-    return found if is_dataset else _called(found)
+    return found if is_dataset else _called(found, place)
 
 
-def _called(found: Callable[[], object]) -> object:
+def _called(found: Callable[[], object], place: str) -> object:
     try:
         inspect.signature(found).bind()
     except TypeError as error:
         raise InvalidArgumentError(
-            "the provider must be called with arguments",
+            f"'{place}' cannot be called without arguments",
             found=str(error),
-            remedy="Define a function without arguments that returns it, and name that function",
+            remedy="Name a function that creates the dataset, or a dataset",
         ) from None
     except ValueError:  # its arguments are unknown
         pass

@@ -11,7 +11,13 @@ from typing import Any
 
 from fuelrail import _core
 from fuelrail.dataset import Dataset
-from fuelrail.errors import ArgumentTypeError, InvalidArgumentError, StateError, warn_user
+from fuelrail.errors import (
+    ArgumentTypeError,
+    InvalidArgumentError,
+    StateError,
+    note_sample,
+    warn_user,
+)
 from fuelrail.fields import FieldSpec
 from fuelrail.options import shown, suggests_options, text, typed, whole
 from fuelrail.python_source import PythonSource, source_of
@@ -212,7 +218,13 @@ def _schema_of(
         raise InvalidArgumentError("the dataset has no samples", remedy="Pass `schema`")
     from fuelrail.schema_inference import LOOKED_AT, infer  # it imports NumPy
 
-    samples = [source[i] for i in range(min(size, LOOKED_AT))]
+    samples = []
+    for i in range(min(size, LOOKED_AT)):
+        try:
+            samples.append(source[i])
+        except Exception as error:
+            note_sample(error, i)
+            raise
     return infer(samples, _checked_roles(roles or {}), source.names_say_images)
 
 

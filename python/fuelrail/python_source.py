@@ -98,6 +98,7 @@ class ProviderSource(PythonSource):
             inner = {
                 key: self._plain(f"{name}.{key}" if name else f"{key}", item)
                 for key, item in value.items()
+                if not _is_empty(item)
             }
             are_numbers = bool(inner) and list(inner) == list(range(len(inner)))
             return list(inner.values()) if are_numbers else inner
@@ -109,6 +110,11 @@ class ProviderSource(PythonSource):
         if self._images is not None:
             return name in self._images
         return bool(_core.image_format(bytes(value[:_HEAD_BYTES])))
+
+
+def _is_empty(value: object) -> bool:
+    """Returns whether a value is a group without data fields, which has no place in the flat form."""
+    return isinstance(value, Mapping) and all(map(_is_empty, value.values()))
 
 
 def source_of(dataset: object) -> PythonSource:
@@ -127,6 +133,8 @@ def source_of(dataset: object) -> PythonSource:
         if isinstance(dataset, Dataset)
         else "Open files with `fuelrail.open`"
         if isinstance(dataset, (str, bytes, os.PathLike))
+        else "Create an object of the class"
+        if isinstance(dataset, type)
         else None,
     )
 
@@ -146,4 +154,5 @@ def is_python_dataset(data: object) -> TypeGuard[Any]:
 
 def is_provider(data: object) -> bool:
     """Returns whether `data` is a data provider, such as a `fuelrail.inputs.DataProvider`."""
-    return hasattr(data, "get_number_of_samples") and hasattr(data, "get_data")
+    is_class = isinstance(data, type)
+    return hasattr(data, "get_number_of_samples") and hasattr(data, "get_data") and not is_class

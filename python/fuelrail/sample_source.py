@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
 from fuelrail.dataset import Sample
-from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError
+from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, note_sample
 from fuelrail.fields import DEFAULT_QUALITY, FieldSpec, Image
 from fuelrail.options import text, typed
 from fuelrail.packer import no_source
@@ -69,8 +69,7 @@ class SampleReader:
             for sample in self._first(LOOKED_AT if self._schema is None else 1):
                 ready.append(sample)
         except Exception as error:
-            if hasattr(error, "add_note"):  # from Python 3.11 on
-                error.add_note(f"raised by the source of sample {len(ready)}")
+            note_sample(error, len(ready))
             raise
         if not ready:
             raise InvalidArgumentError("there are no samples to pack")

@@ -93,7 +93,7 @@ def test_a_batch_that_can_be_converted_is(batch: Any, parallel: bool) -> None:
 def test_an_exception_of_a_provider_arrives_with_its_type_and_sample(method: str) -> None:
     source = ShuffledShardedInputCallable(Raising(8, 5, KeyError("no such file")), 2)
     with pytest.raises(Exception, match=r"(?s)KeyError.*no such file") as raised:
-        ids(loader_of(source, 2, workers=2, method=method))
+        ids(loader_of(source, 2, method=method))
     assert "sample 5" in str(raised.value)
     assert "in get_data" in str(raised.value)  # its traceback
 

@@ -144,6 +144,18 @@ def test_an_error_in_a_step_keeps_its_class(conditionals: bool) -> None:
         loader_of(Handmade(), 2, [Missing(halved)], options={"enable_conditionals": conditionals})
 
 
+def test_an_error_that_a_step_makes_of_another_one_is_its_own() -> None:
+    class Renaming(Replaced):
+        def __call__(self, sample: SampleDataGroup) -> SampleDataGroup:
+            try:
+                return sample["missing"]  # type: ignore[no-any-return]
+            except KeyError as error:
+                raise ZeroDivisionError("of the step") from error
+
+    with pytest.raises(ZeroDivisionError, match="of the step"):
+        loader_of(Handmade(), 2, [Renaming(halved)])
+
+
 def test_the_source_keeps_its_blueprint() -> None:
     source = SharedBlueprint()
     before = str(source.used_sample_data_structure)

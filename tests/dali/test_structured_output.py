@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
+import os
+import pathlib
 from typing import Any
 
 import numpy as np
@@ -97,6 +100,39 @@ def test_a_loop_that_stopped_early_is_continued() -> None:
     assert ids(itertools.islice(loader, 1)) == EPOCH[:1]
     assert ids(loader) == EPOCH[1:]
     assert ids(loader) == EPOCH
+
+
+class Collecting(Handmade):
+    """Collects garbage in its worker."""
+
+    def __call__(self, info: Any) -> Any:
+        gc.collect()
+        return super().__call__(info)
+
+
+class Lost:
+    """Garbage, as a pipeline can be: a file says that another process has collected it."""
+
+    def __init__(self, file: pathlib.Path) -> None:
+        self._file, self._process, self._itself = file, os.getpid(), self
+
+    def __del__(self) -> None:
+        if os.getpid() != self._process:
+            self._file.touch()
+
+
+@pytest.mark.parametrize("is_frozen", [False, True])
+def test_a_forked_worker_does_not_collect_what_was_lost_before(
+    request: pytest.FixtureRequest, tmp_path: pathlib.Path, is_frozen: bool
+) -> None:
+    if not is_frozen:  # as it is here, and not in most programs
+        request.addfinalizer(gc.freeze)
+        gc.unfreeze()
+    request.addfinalizer(gc.enable)
+    gc.disable()  # so that only the worker collects
+    Lost(tmp_path / "collected")
+    assert ids(loader_of(Collecting(), 2)) == [[0, 1], [2, 3], [4, 5], [6, 7]]
+    assert not list(tmp_path.iterdir())
 
 
 def test_all_iterators_share_their_position() -> None:

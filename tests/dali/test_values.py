@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dali_pipelines import METHODS, loader_of
+from dali_pipelines import loader_of
 from fuelrail.inputs import DataProvider, SampleDataGroup, ShuffledShardedInputCallable
 from fuelrail.inputs.data_type import DataType
 from structured_sources import TEXTS, Numbered
@@ -91,8 +91,7 @@ def test_arrays_of_any_memory_layout_keep_their_values() -> None:
     assert np.array_equal(batch_of(DataType.INT32, values), np.stack(values))
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("torch", [False, True])
+@pytest.mark.parametrize(("torch", "method"), [(False, "fork"), (True, "fork"), (True, "spawn")])
 def test_texts_of_differing_length_come_back(torch: bool, method: str) -> None:
     source = ShuffledShardedInputCallable(Numbered(len(TEXTS)), len(TEXTS))
     loader = loader_of(source, len(TEXTS), torch=torch, method=method)
@@ -112,6 +111,10 @@ def test_fields_are_padded_at_their_ends() -> None:
     values = [np.full((rows, 2), rows, np.int32) for rows in (0, 1, 3)]
     batch = batch_of(DataType.INT32, values, [Padded()])
     assert batch[..., 0].tolist() == [[7, 7, 7], [1, 7, 7], [3, 3, 3]]
+
+
+def test_texts_are_padded_with_nuls_whatever_the_fill_value() -> None:
+    assert batch_of(DataType.STRING, ["a", "bcd", ""], [Padded()]) == ["a", "bcd", ""]
 
 
 def test_shapes_that_differ_are_an_error_that_names_the_field() -> None:

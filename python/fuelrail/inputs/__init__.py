@@ -9,6 +9,9 @@ Neither DALI nor torch is imported before it is used. docs/inputs.md is the guid
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 try:
     import numpy  # noqa: F401  values are NumPy arrays
 except ImportError as absent:
@@ -45,3 +48,11 @@ __all__ = [
     "SequenceSampler",
     "ShuffledShardedInputCallable",
 ]
+
+
+if not TYPE_CHECKING:  # so that type checkers still report unknown attributes
+
+    def __getattr__(name: str) -> Any:
+        if name in ("internal_helpers", "pipeline", "processing_steps"):
+            return importlib.import_module(f"fuelrail.inputs.{name}")
+        raise AttributeError(f"module 'fuelrail.inputs' has no attribute '{name}'")

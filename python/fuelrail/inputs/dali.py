@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import importlib
 import importlib.metadata
 import re
+from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["OLDEST", "dali"]
+__all__ = ["OLDEST", "dali", "forking"]
 
 OLDEST = "1.53"
 """The oldest version of DALI that works."""
@@ -31,6 +34,25 @@ def dali(module: str = "") -> Any:
         return importlib.import_module(f"nvidia.dali.{module}") if module else package
     except ModuleNotFoundError as missing:
         raise ImportError(_without(missing.name or "")) from None
+
+
+@contextlib.contextmanager
+def forking() -> Iterator[None]:
+    """A block in which pipelines are built, and may fork worker processes.
+
+    A pipeline that is no longer used is garbage of which every forked worker has a copy. If a worker
+    collected it, it would wait forever for threads that it does not have. So what exists at the fork
+    is never collected in workers.
+    """
+    if gc.get_freeze_count():  # by the program, which wants it to stay; the rest is less to collect
+        gc.collect()
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _check_version(version: str) -> None:

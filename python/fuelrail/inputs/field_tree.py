@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator, KeysView, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fuelrail.errors import InvalidArgumentError
 from fuelrail.inputs.data_type import DataType
 from fuelrail.inputs.errors import FieldError, InputArgumentError
-from fuelrail.options import nearest, typed
+from fuelrail.options import integer, nearest, typed
 
 if TYPE_CHECKING:
     from fuelrail.inputs.sample_data_group import SampleDataGroup
@@ -18,6 +19,7 @@ __all__ = ["FieldTree", "Name", "Path"]
 Name = str | int
 Path = str | int | Sequence[str | int]
 Names = Sequence[Name] | Name | None
+_NAME = (str, int, numbers.Integral)  # NumPy's integers, too
 
 
 class FieldTree:
@@ -37,7 +39,7 @@ class FieldTree:
         return iter(self._types)
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, (str, int)) and name in self._types
+        return isinstance(name, _NAME) and name in self._types
 
     def keys(self) -> KeysView[Name]:
         """Returns the names of the children, in the order in which they were added."""
@@ -280,7 +282,8 @@ class FieldTree:
 
     def _existing(self, name: Name, failure: str) -> Name:
         """Returns the name, or raises FieldError with the text, which programs may match."""
-        if checked_name(name) not in self._types:
+        name = checked_name(name)
+        if name not in self._types:
             raise FieldError(failure, remedy=self._names_like(name))
         return name
 
@@ -295,25 +298,30 @@ def names_of(path: Path) -> list[Name]:
     """
     if isinstance(path, (list, tuple)):
         return [checked_name(name) for name in path]
-    if not isinstance(path, (str, int)):
+    if not isinstance(path, _NAME):
         raise InputArgumentError(
             "a path has the wrong type",
             expected="a name, or a list or tuple of names",
             found=typed(path),
         )
-    return [path]
+    return [checked_name(path)]
 
 
 def checked_name(name: Name) -> Name:
-    """Returns the name. Errors: InputArgumentError for anything but a str or an int."""
-    if not isinstance(name, (str, int)):
+    """Returns the name: an int for an integer of NumPy. Errors: InputArgumentError for anything but
+    a str or an integer.
+    """
+    if isinstance(name, (str, int)):
+        return name
+    number = integer(name)
+    if number is None:
         raise InputArgumentError(
             "the name of a field has the wrong type",
             expected="a str or an int",
             found=typed(name),
             remedy="For a path, use get_item_in_path" if isinstance(name, (list, tuple)) else None,
         )
-    return name
+    return number
 
 
 def flat_name(path: Sequence[Name]) -> str:

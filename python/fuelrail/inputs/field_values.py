@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any, NoReturn
 
 import numpy
@@ -19,22 +19,25 @@ __all__ = ["converted", "decoded", "encoded", "exported", "mapped"]
 
 Array = numpy.ndarray[Any, Any]
 Name = str | int
-_TEXT = (str, bytes, bytearray)
+_NUMBERS = (list, tuple, range, memoryview, numpy.ndarray, numpy.generic, numbers.Number)
+_BYTES = (bytes, bytearray)
 
 
 # --- Numbers ---
 
 
 def converted(value: Any, kind: DataType, name: Name) -> Any:
-    """Returns numbers as a new array of the field's type, in native byte order. Returns None and
-    objects that are not numbers, lists, tuples or arrays (such as tensors) unchanged.
+    """Returns numbers as a new array of the field's type, in native byte order; for UINT8, bytes,
+    too. Returns None and other objects, such as tensors, unchanged.
 
     Floats are rounded to the precision of the type. Errors: InvalidArgumentError for any other
     change of a value, for text, and for lists that are not a tensor.
     """
-    if isinstance(value, (list, tuple, numpy.ndarray, numpy.generic, numbers.Number)):
+    if isinstance(value, _NUMBERS):
         return _cast(_array_of(value, kind, name), kind, name)
-    if isinstance(value, _TEXT):
+    if isinstance(value, _BYTES) and kind is DataType.UINT8:
+        return numpy.frombuffer(bytearray(value), numpy.uint8)
+    if isinstance(value, (str, *_BYTES)):
         _refuse_dtype(name, kind, typed(value))
     if type(value).__module__.partition(".")[0] == "cupy":
         return value.astype(kind.dtype)  # a copy, on its GPU
@@ -156,11 +159,12 @@ def _refuse_dtype(name: Name, kind: DataType, found: str) -> NoReturn:
         f"'{name}' has the wrong dtype",
         expected=f"numbers for {kind.name}",
         found=found,
-        remedy="For text, declare the field as STRING, or with a mapping to numbers",
+        remedy="For text, declare the field as STRING, or with a mapping to numbers; for bytes, as "
+        "UINT8",
     )
 
 
-def exported(value: Any, kind: DataType) -> Any:
+def exported(value: Any, kind: DataType, name: Name) -> Any:
     """Returns what leaves a group: arrays in native byte order, and arrays for numbers. Other
     objects, such as None, tensors and nodes of a DALI graph, are returned unchanged.
     """
@@ -169,7 +173,7 @@ def exported(value: Any, kind: DataType) -> Any:
     if isinstance(value, numpy.generic):
         return numpy.asarray(value)
     if isinstance(value, numbers.Number):
-        return converted(value, kind, "the value")
+        return converted(value, kind, name)
     return value
 
 
@@ -181,7 +185,8 @@ def mapped(value: Any, mapping: Mapping[Any, Any], name: Name) -> Any:
     numbers. The mapping's value for None is for text that is not a key.
 
     Numbers stay as they are, unless a number is among the mapping's keys: then they are looked up
-    like text. Errors: FieldError for a value without a key, if there is no key None.
+    like text. Errors: FieldError for a value without a key, if there is no key None; for bytes and
+    for objects that cannot be a key, even then.
     """
     numeric = any(isinstance(key, numbers.Number) for key in mapping)
     return _mapped(value, mapping, numeric, name)
@@ -196,18 +201,18 @@ def _mapped(value: Any, mapping: Mapping[Any, Any], numeric: bool, name: Name) -
         return [_mapped(item, mapping, numeric, name) for item in value]
     if isinstance(value, (numbers.Number, numpy.bool_)) and not numeric:
         return value
-    try:
+    if isinstance(value, Hashable):
         if value in mapping:
             return mapping[value]
-    except TypeError:  # not hashable
-        pass
-    if None in mapping:
-        return mapping[None]
+        if None in mapping and not isinstance(value, bytes):  # texts are decoded
+            return mapping[None]
     raise FieldError(
         f"the mapping of '{name}' has no such value",
         expected=shown(list(mapping)),
         found=shown(value),
-        remedy="Add the value, or the key None with the number for all other values",
+        remedy="Decode the bytes, with `.decode()`"
+        if isinstance(value, bytes)
+        else "Add the value, or the key None with the number for all other values",
     )
 
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy
 
+from fuelrail.errors import InvalidArgumentError
 from fuelrail.inputs.dali import dali
+from fuelrail.options import shown, typed
 
-__all__ = ["check_type", "is_data_node", "pad"]
+__all__ = ["check_type", "get_as_data_node", "is_data_node", "pad"]
 
 
 def is_data_node(value: object) -> bool:
@@ -50,6 +52,34 @@ def check_type(node: Any, expected: Any, name: str | int) -> Any:
     # The shape, not the values, comes from the Python function: it would lose the layout.
     shape = fn.python_function(node, function=_as_is(shape_of), num_outputs=1, preserve=True)
     return fn.reinterpret(node, shape=shape)
+
+
+def get_as_data_node(value: Any) -> Any:
+    """Returns a node of a DALI graph for a constant: a number, a list, a tuple or an array. A node
+    is returned unchanged.
+
+    The type is INT32 for integers and bools, else FLOAT. Errors: InvalidArgumentError, a ValueError,
+    for anything but numbers, and for integers that INT32 does not have.
+    """
+    if is_data_node(value):
+        return value
+    array = numpy.asarray(value)
+    if array.dtype.kind not in "biuf":
+        raise InvalidArgumentError(
+            "the constant of a graph is invalid", expected="numbers", found=typed(value)
+        )
+    integers = array.dtype.kind != "f"
+    made = array.astype(numpy.int32 if integers else numpy.float32)
+    if integers and not numpy.array_equal(made, array):
+        raise InvalidArgumentError(
+            "the constant of a graph is out of range",
+            expected="integers of 32 bits",
+            found=shown(value),
+        )
+    types = dali("types")
+    data = {"idata" if integers else "fdata": made.ravel().tolist() if made.ndim else made.item()}
+    kind = types.DALIDataType.INT32 if integers else types.DALIDataType.FLOAT
+    return dali("fn").constant(**data, shape=made.shape, dtype=kind)
 
 
 def pad(node: Any, fill_value: float) -> Any:

@@ -67,13 +67,19 @@ class SampleDataGroup(FieldTree):
             for all other text. Numbers may be assigned, too. Default: text is not mapped.
 
         Errors: FieldError if the name exists; InputArgumentError for a type that is not a DataType,
-        or a mapping for STRING.
+        a mapping that is not a dict, or a mapping for STRING.
         """
         kind = data_type(type)
         if kind is DataType.STRING and mapping is not None:
             raise InputArgumentError(
                 f"'{name}' is a STRING field, which cannot have a mapping",
                 remedy="Declare the type of the mapping's numbers",
+            )
+        if mapping is not None and not isinstance(mapping, Mapping):
+            raise InputArgumentError(
+                f"the mapping of '{name}' has the wrong type",
+                expected="a dict from texts to numbers",
+                found=typed(mapping),
             )
         self._add(name, kind, None)
         if mapping is not None:
@@ -173,9 +179,10 @@ class SampleDataGroup(FieldTree):
         parent._mappings.update(probe._mappings)
 
     def _add(self, name: Name, kind: DataType | type[SampleDataGroup], value: Any) -> None:
+        name = checked_name(name)
         if name in self:
             raise FieldError(f"the group has a field '{name}' already")
-        self._types[checked_name(name)] = kind
+        self._types[name] = kind
         self._values[name] = value
 
     def _child_like(self, blueprint: SampleDataGroup) -> SampleDataGroup:
@@ -321,13 +328,14 @@ class SampleDataGroup(FieldTree):
 
     def ensure_uniform_size_in_batch(self, fill_value: float) -> None:
         """In a DALI graph, pads all fields below at their ends, so that the samples of a batch have
-        one shape. Errors: when the graph runs, RuntimeError for scalars.
+        one shape: STRING fields with NULs, which reading them removes, and others with a value.
+        Errors: when the graph runs, RuntimeError for scalars.
         """
-        self._pad(fill_value, None)
+        self._pad(fill_value, only_strings=False)
 
     def ensure_uniform_size_in_batch_for_all_strings(self) -> None:
         """In a DALI graph, pads all STRING fields below with NULs, which reading them removes."""
-        self._pad(0, DataType.STRING)
+        self._pad(0, only_strings=True)
 
     def _raw(self, name: Name) -> Any:
         return self._values[self._existing(name, f"No field with name '{name}'")]
@@ -354,20 +362,22 @@ class SampleDataGroup(FieldTree):
 
         return in_graph.check_type(node, kind.dtype, name)
 
-    def _pad(self, fill_value: float, only: DataType | None) -> None:
+    def _pad(self, fill_value: float, only_strings: bool) -> None:
         from fuelrail.inputs import in_graph
 
         for name, kind in self._types.items():
             if not isinstance(kind, DataType):
-                self._values[name]._pad(fill_value, only)
-            elif only in (None, kind):
+                self._values[name]._pad(fill_value, only_strings)
+            elif kind is DataType.STRING:
+                self._values[name] = in_graph.pad(self._values[name], 0)
+            elif not only_strings:
                 self._values[name] = in_graph.pad(self._values[name], fill_value)
 
     def _collect(self, values: list[Any]) -> None:
         for name, kind in self._types.items():
             value = self._values[name]
             if isinstance(kind, DataType):
-                values.append(field_values.exported(value, kind))
+                values.append(field_values.exported(value, kind, name))
             else:
                 value._collect(values)
 

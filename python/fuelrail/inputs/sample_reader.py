@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from fuelrail.errors import OutOfRangeError
+from fuelrail.errors import ArgumentTypeError, OutOfRangeError
 from fuelrail.inputs.data_provider import DataProvider
 from fuelrail.inputs.data_type import DataType
 from fuelrail.inputs.errors import ProviderError
@@ -136,4 +136,12 @@ def _field_of(group: SampleDataGroup, place: int) -> str:
 
 
 def _count(provider: DataProvider) -> int:
+    is_class = isinstance(provider, type)
+    if is_class or not hasattr(provider, "get_data"):
+        raise ArgumentTypeError(
+            "the data provider has the wrong type",
+            expected="a DataProvider",
+            found=typed(provider),
+            remedy="Create an object of the class" if is_class else None,
+        )
     return whole("get_number_of_samples()", provider.get_number_of_samples())

@@ -21,6 +21,11 @@ class SamplerBatches:
     """The batches of a sampler for all shards, checked. The first one sets the batch size."""
 
     def __init__(self, sampler: SamplerBase, reader: SampleReader, num_shards: int) -> None:
+        """Errors: ArgumentTypeError for anything but a sampler."""
+        if isinstance(sampler, type) or not hasattr(sampler, "get_next_batch_indices"):
+            raise ArgumentTypeError(
+                "the sampler has the wrong type", expected="a SamplerBase", found=typed(sampler)
+            )
         self.sampler = sampler
         self.size = 0
         """The batch size of all shards together; 0 before the first batch."""

@@ -28,6 +28,7 @@ OBJECTS = {
     "hidden": np.array([False, True, False, False, True]),
     "id": np.array([1 << 24, (1 << 24) + 1, 3, 4, 2**40], np.int64),
     "level": np.array([0, 1, 2, 3, 255], np.uint8),
+    "half": np.array([0, 0.25, 0.5, 1, 2], np.float16),
 }
 
 
@@ -52,6 +53,7 @@ def condition(text: str, objects: Any = OBJECTS, remove: bool = False) -> dict[A
         ("points < range", [1, 1, 1, 0, 1]),
         ("(points == 5) == hidden", [1, 0, 1, 0, 0]),
         ("hidden", [0, 1, 0, 0, 1]),
+        ("half > 0.25", [0, 0, 1, 1, 1]),
     ],
 )
 def test_a_condition_gives_a_bool_for_each_object(text: str, expected: Any) -> None:
@@ -71,7 +73,7 @@ def test_a_condition_of_no_objects_is_an_empty_mask() -> None:
 
 def test_the_fields_of_a_condition_are_removed_if_wished() -> None:
     group = condition("points_and_range = points >= 1 and range < 70", remove=True)
-    assert set(group) == {"hidden", "id", "level", "points_and_range"}
+    assert set(group) == {"hidden", "id", "level", "half", "points_and_range"}
 
 
 def test_elements_are_removed_along_their_axes() -> None:

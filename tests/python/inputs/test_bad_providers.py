@@ -241,3 +241,17 @@ def test_a_number_of_samples_that_changes_between_epochs_is_an_error(shuffle: bo
 
 def test_errors_of_providers_are_errors_of_fuelrail() -> None:
     assert issubclass(ProviderError, fr.Error)
+
+
+@pytest.mark.parametrize("provider", [[1, 2], Numbered, None])
+def test_what_is_no_provider_is_refused(provider: Any) -> None:
+    with pytest.raises(fr.ArgumentTypeError, match="the data provider has the wrong type"):
+        ShuffledShardedInputCallable(provider, 1)
+
+
+@pytest.mark.parametrize("sampler", [[[0, 1]], SequenceSampler, None])
+@pytest.mark.parametrize("make", [SamplerInputCallable, SamplerInputIterable])
+def test_what_is_no_sampler_is_refused(make: Any, sampler: Any) -> None:
+    more = (4, 0) if make is SamplerInputCallable else ()
+    with pytest.raises(fr.ArgumentTypeError, match="the sampler has the wrong type"):
+        make(Numbered(4), sampler, *more)

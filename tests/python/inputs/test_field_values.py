@@ -240,6 +240,20 @@ def test_lists_of_unequal_lengths_and_missing_numbers_are_errors(value: Any) -> 
         stored(DataType.FLOAT, value)
 
 
+@pytest.mark.parametrize("given", [bytes, bytearray, memoryview])
+def test_bytes_are_stored_as_uint8(given: Any) -> None:
+    values = stored(DataType.UINT8, given(b"\x00\xff"))
+    assert values.dtype == np.uint8
+    assert values.tolist() == [0, 255]
+    values[0] = 1  # the field's own memory
+    with pytest.raises(ValueError, match="for bytes, as UINT8"):
+        stored(DataType.INT32, b"ab")
+
+
+def test_a_range_is_stored_as_its_numbers() -> None:
+    assert stored(DataType.FLOAT, range(3)).tolist() == [0, 1, 2]
+
+
 def test_masked_elements_are_an_error() -> None:
     array = np.ma.masked_array([1.0, 2.0], [False, True])
     with pytest.raises(ValueError, match="'x' has masked elements"):
@@ -328,6 +342,20 @@ def test_text_that_the_mapping_lacks_is_a_key_error_that_names_it() -> None:
             group["x"] = value
     with pytest.raises(KeyError, match="None"):
         group["x"] = None
+
+
+@pytest.mark.parametrize("value", [b"car", np.array([b"car"]), {"car"}, [{"car": 0}]])
+def test_only_text_is_mapped_to_the_default(value: Any) -> None:
+    group = one(DataType.INT32, {"car": 0, None: -1})
+    with pytest.raises(FieldError, match="has no such value"):
+        group["x"] = value
+    group["x"] = None
+    assert group["x"] == -1
+
+
+def test_a_mapping_is_a_dict() -> None:
+    with pytest.raises(AssertionError, match="the mapping of 'x' has the wrong type"):
+        one(DataType.INT32, ["car"])  # type: ignore[arg-type]
 
 
 def test_a_mapping_is_copied_from_its_caller() -> None:

@@ -22,7 +22,10 @@ def test_importing_needs_neither_dali_nor_cupy_nor_torch(python: Run) -> None:
 import sys
 for absent in ("nvidia", "cupy", "torch", "numba", "scipy"):
     sys.modules[absent] = None  # importing it is an error
-import fuelrail.inputs, fuelrail.inputs.pipeline
+import fuelrail.inputs
+for part in ("pipeline", "internal_helpers", "processing_steps"):
+    assert f"fuelrail.inputs.{part}" not in sys.modules
+    assert getattr(fuelrail.inputs, part) is sys.modules[f"fuelrail.inputs.{part}"]
 group = fuelrail.inputs.SampleDataGroup()
 group.add_data_field("x", fuelrail.inputs.DataType.FLOAT)
 group["x"] = [1, 2]

@@ -12,6 +12,7 @@ from fuelrail.inputs import SampleDataGroup
 from fuelrail.inputs.data_type import DataType
 from fuelrail.inputs.pipeline import PipelineDefinition
 from fuelrail.inputs.pipeline.output_copies import Path, fields_to_copy
+from fuelrail.inputs.processing_steps import PaddingToUniform
 
 ALL: list[Path] = [
     ("image",),
@@ -198,3 +199,9 @@ def test_a_source_without_fields_is_an_error() -> None:
 def test_a_source_without_its_fields_is_an_error(source: Any) -> None:
     with pytest.raises(TypeError, match="expected a CallableBase or an IterableBase"):
         PipelineDefinition(source)
+
+
+@pytest.mark.parametrize("step", ["image", PaddingToUniform, lambda sample: sample])
+def test_a_step_without_a_format_check_is_an_error(step: Any) -> None:
+    with pytest.raises(TypeError, match="a step of preprocess_functors has the wrong type"):
+        PipelineDefinition(Source(), [None, step])

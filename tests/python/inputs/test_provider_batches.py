@@ -31,22 +31,25 @@ def opened(workers: int = 2, count: int = 40) -> fr.Dataset:
     return fr.open_python(ManyFields(count), many_fields_writer.SCHEMA, workers=workers)
 
 
+@pytest.fixture(scope="module")
+def data() -> fr.Dataset:
+    """With two workers, which start once."""
+    return opened()
+
+
 @pytest.mark.parametrize("workers", [0, 1, 3])
-@pytest.mark.parametrize("shuffle", [False, True])
-def test_batches_are_those_of_the_packed_file(
-    packed: fr.Dataset, workers: int, shuffle: bool
-) -> None:
+def test_batches_are_those_of_the_packed_file(packed: fr.Dataset, workers: int) -> None:
     data = opened(workers)
     assert data.schema == packed.schema
-    options: dict[str, Any] = {**OPTIONS, "shuffle": shuffle, "seed": 5, "last_batch": "pad"}
-    expected = fr.Loader(packed, 7, **options)
-    loader = fr.Loader(data, 7, threads=workers + 1, **options)
-    for _ in range(2):
-        assert [bits(batch) for batch in loader] == [bits(batch) for batch in expected]
+    for shuffle in (False, True):
+        options: dict[str, Any] = {**OPTIONS, "shuffle": shuffle, "seed": 5, "last_batch": "pad"}
+        expected = fr.Loader(packed, 7, **options)
+        loader = fr.Loader(data, 7, threads=workers + 1, **options)
+        for _ in range(2):
+            assert [bits(batch) for batch in loader] == [bits(batch) for batch in expected]
 
 
-def test_samples_are_those_of_the_packed_file(packed: fr.Dataset) -> None:
-    data = opened()
+def test_samples_are_those_of_the_packed_file(packed: fr.Dataset, data: fr.Dataset) -> None:
     for i in (0, 7, 39):
         ours, theirs = data[i].nested(), packed[i].nested()
         for camera in (0, 1):
@@ -79,14 +82,14 @@ def test_torchs_loader_takes_a_dataset() -> None:
 
 
 @pytest.mark.parametrize("at", [0, 1, 3, 5])
-def test_resumes_at_any_batch(packed: fr.Dataset, at: int) -> None:
+def test_resumes_at_any_batch(packed: fr.Dataset, data: fr.Dataset, at: int) -> None:
     options: dict[str, Any] = {**OPTIONS, "shuffle": True, "seed": 2}
     expected = [bits(batch) for batch in fr.Loader(packed, 7, **options)]
-    loader = fr.Loader(opened(), 7, **options)
+    loader = fr.Loader(data, 7, **options)
     for _ in itertools.islice(loader, at):
         pass
     state = json.loads(json.dumps(loader.state_dict()))
-    resumed = fr.Loader(opened(workers=1), 7, **options)
+    resumed = fr.Loader(opened(workers=0), 7, **options)
     resumed.load_state_dict(state)
     assert [bits(batch) for batch in resumed] == expected[at:]
 
@@ -97,11 +100,12 @@ def test_the_number_of_ranks_may_change_at_a_restore() -> None:
     def numbers(batch: Any) -> list[int]:
         return batch[0].numpy().tolist()
 
-    alone = fr.Loader(Numbers(24), 8, rank=0, world_size=1, **options)
+    data = fr.open_python(Numbers(24))
+    alone = fr.Loader(data, 8, rank=0, world_size=1, **options)
     expected = [numbers(batch) for batch in alone]
-    first = fr.Loader(Numbers(24), 8, rank=0, world_size=1, **options)
+    first = fr.Loader(data, 8, rank=0, world_size=1, **options)
     assert numbers(next(iter(first))) == expected[0]
-    ranks = [fr.Loader(Numbers(24), 4, rank=rank, world_size=2, **options) for rank in (0, 1)]
+    ranks = [fr.Loader(data, 4, rank=rank, world_size=2, **options) for rank in (0, 1)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for loader in ranks:
@@ -121,8 +125,8 @@ def test_a_state_without_fingerprint_warns_once() -> None:
         other.load_state_dict(loader.state_dict())
 
 
-def test_a_state_of_other_data_is_refused() -> None:
-    loader = fr.Loader(opened(), 5, fields=["caption"])
+def test_a_state_of_other_data_is_refused(data: fr.Dataset) -> None:
+    loader = fr.Loader(data, 5, fields=["caption"])
     loader.state_dict()
     with pytest.raises(fr.InvalidArgumentError, match="dataset"):
         fr.Loader(opened(count=39), 5, fields=["caption"]).load_state_dict(loader.state_dict())
@@ -175,8 +179,8 @@ def test_samples_of_many_megabytes() -> None:
             assert row.shape == (9_000_000,)
 
 
-def test_a_batch_is_kept_while_the_loader_runs_on() -> None:
-    loader = fr.Loader(opened(), 8, **OPTIONS)
+def test_a_batch_is_kept_while_the_loader_runs_on(data: fr.Dataset) -> None:
+    loader = fr.Loader(data, 8, **OPTIONS)
     kept = next(iter(loader))
     before = bits(kept)
     for _ in range(3):

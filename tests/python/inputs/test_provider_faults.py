@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import re
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 import fuelrail as fr
 import python_datasets as given
 from fuelrail import fields as F
+from fuelrail.inputs import SamplerInputIterable, SequenceSampler, ShuffledShardedInputCallable
 from python_datasets import Numbers
 
 SCHEMA = {"number": F.Label()}
@@ -181,6 +183,9 @@ def test_open_refuses_what_is_no_dataset() -> None:
             fr.open_python(wrong)
     with pytest.raises(fr.ArgumentTypeError, match="open_python"):
         fr.open(Numbers())  # type: ignore[arg-type]
+    for opens in (fr.open_python, fr.Loader):
+        with pytest.raises(fr.ArgumentTypeError, match="Create an object of the class"):
+            opens(given.Provider)
     with pytest.raises(fr.InvalidArgumentError, match="`split` cannot be given"):
         fr.Loader(Numbers(), split="train")
     with pytest.raises(fr.InvalidArgumentError, match="`workers` is out of range"):
@@ -190,6 +195,33 @@ def test_open_refuses_what_is_no_dataset() -> None:
     with pytest.raises(fr.InvalidArgumentError, match="cannot be combined"):
         fr.open_python(Numbers(), SCHEMA, roles={"number": F.Label()})
     assert len(fr.open_python(Numbers(0), SCHEMA)) == 0
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="errors have no notes")
+def test_an_error_while_the_schema_is_inferred_has_the_index() -> None:
+    with pytest.raises(ValueError, match="this sample is bad") as raised:
+        fr.open_python(Numbers(at=7, do=given.raise_value_error))
+    assert raised.value.__notes__ == ["raised by the source of sample 7"]
+
+
+def test_inputs_and_samplers_at_the_wrong_place_say_where_they_belong() -> None:
+    sampler = SequenceSampler(2, [3, 4], 0)
+    for source in (
+        ShuffledShardedInputCallable(given.Provider(), 2),
+        SamplerInputIterable(given.Provider(), sampler),
+    ):
+        with pytest.raises(fr.ArgumentTypeError, match="Pass its data provider to the loader"):
+            fr.Loader(source)
+    with pytest.raises(fr.InvalidArgumentError, match="Pass it as `batch_sampler`"):
+        fr.Loader(given.Provider(), sampler=sampler)
+
+
+@pytest.mark.parametrize("count", [-1, 3.5, None])
+def test_a_providers_number_of_samples_is_checked(count: Any) -> None:
+    provider = given.Provider()
+    provider.get_number_of_samples = lambda: count  # type: ignore[method-assign]
+    with pytest.raises(fr.Error, match=r"`get_number_of_samples\(\)`"):
+        fr.open_python(provider, workers=0)
 
 
 def test_a_fingerprint_is_a_string() -> None:

@@ -14,10 +14,11 @@ import pytest
 import fuelrail as fr
 from fuelrail import fields as F
 from fuelrail import transforms as T
-from fuelrail.inputs import SamplerBase, SequenceSampler
+from fuelrail.inputs import SampleDataGroup, SamplerBase, SequenceSampler
 from many_fields import bits
 from python_datasets import Provider
 
+SUPPORT = pathlib.Path(__file__).parents[1] / "support"
 ROLES = {
     "*.bboxes": F.Boxes("xyxy", rows="objects"),
     "*.classes": F.Label(rows="objects"),
@@ -30,6 +31,12 @@ OPTIONS: dict[str, Any] = {
     "shuffle": True,
     "seed": 3,
 }
+
+
+@pytest.fixture(scope="module")
+def data() -> fr.Dataset:
+    """The samples, made in this process: what is tested here does not depend on workers."""
+    return fr.open_python(Provider(), roles=ROLES, workers=0)
 
 
 def test_groups_become_nested_fields() -> None:
@@ -57,17 +64,27 @@ def test_groups_become_nested_fields() -> None:
     assert (sample.decode("cameras.1.image") == camera["image"]).all()
 
 
+class WithEmptyGroups(Provider):
+    def get_data(self, sample_index: int) -> Any:
+        sample = super().get_data(sample_index)
+        sample.add_data_group_field_array("none", SampleDataGroup(), 2)
+        return sample
+
+
+def test_groups_without_data_fields_vanish() -> None:
+    assert fr.open_python(WithEmptyGroups()).schema == fr.open_python(Provider()).schema
+
+
 def test_without_roles_the_fields_are_tensors() -> None:
     schema = fr.open_python(Provider()).schema
     assert schema["cameras.0.bboxes"] == F.Tensor("float32", (-1, 4))
     assert schema["cameras.0.image"] == F.Image()
 
 
-def test_arrays_of_encoded_images_are_decoded() -> None:
-    data = fr.open_python(Provider(encoded=True), roles=ROLES)
-    raw = fr.open_python(Provider(), roles=ROLES)
-    assert data.schema == raw.schema
-    ours, theirs = fr.Loader(data, 4, **OPTIONS), fr.Loader(raw, 4, **OPTIONS)
+def test_arrays_of_encoded_images_are_decoded(data: fr.Dataset) -> None:
+    encoded = fr.open_python(Provider(encoded=True), roles=ROLES)
+    assert encoded.schema == data.schema
+    ours, theirs = fr.Loader(encoded, 4, **OPTIONS), fr.Loader(data, 4, **OPTIONS)
     assert [bits(batch) for batch in ours] == [bits(batch) for batch in theirs]
 
 
@@ -118,9 +135,11 @@ class Wrong(Provider):
         ("dict", "`get_data` returned a wrong type"),
     ],
 )
-def test_another_structure_is_an_error_of_its_sample(change: str, text: str) -> None:
-    schema = fr.open_python(Provider(), roles=ROLES).schema
-    loader = fr.Loader(fr.open_python(Wrong(change), schema), 4, fields=["speed"])
+def test_another_structure_is_an_error_of_its_sample(
+    data: fr.Dataset, change: str, text: str
+) -> None:
+    wrong = fr.open_python(Wrong(change), data.schema, workers=0)
+    loader = fr.Loader(wrong, 4, fields=["speed"])
     batches = iter(loader)
     next(batches)
     with pytest.raises(fr.CorruptError, match=text) as raised:
@@ -129,10 +148,10 @@ def test_another_structure_is_an_error_of_its_sample(change: str, text: str) -> 
     assert len(next(batches)["speed"].numpy()) == 4
 
 
-def test_a_sequence_sampler_feeds_the_loader_and_resumes() -> None:
+def test_a_sequence_sampler_feeds_the_loader_and_resumes(data: fr.Dataset) -> None:
     def loader() -> fr.Loader:
         sampler = SequenceSampler(2, [3, 4, 2, 3], seed=42)
-        return fr.Loader(Provider(), batch_sampler=sampler, fields=["index"])
+        return fr.Loader(data, batch_sampler=sampler, fields=["index"])
 
     expected = [[9, 7], [10, 8], [11, 0], [3, 1], [4, 2], [5, 7], [6, 8], [9, 3], [10, 4]]
     batches = iter(loader())
@@ -153,10 +172,10 @@ def test_a_sequence_sampler_feeds_the_loader_and_resumes() -> None:
 
 
 def packed(folder: pathlib.Path, *words: str) -> subprocess.CompletedProcess[str]:
-    support = str(pathlib.Path(__file__).parents[1] / "support")
+    paths = [str(SUPPORT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.run(
         [sys.executable, "-m", "fuelrail", "pack", *words],
-        cwd=folder, env=os.environ | {"PYTHONPATH": support},
+        cwd=folder, env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
 
@@ -177,21 +196,21 @@ class Leaves(Configured):
 
 
 @pytest.mark.parametrize("encode", ["npy", "png"])
-def test_a_packed_provider_gives_the_same_batches(tmp_path: pathlib.Path, encode: str) -> None:
+def test_a_packed_provider_gives_the_same_batches(
+    data: fr.Dataset, tmp_path: pathlib.Path, encode: str
+) -> None:
     (tmp_path / "configured.py").write_text(CONFIGURED)
     done = packed(tmp_path, "--provider", "configured:Configured", "x.rec", "--encode", encode)
     assert (done.returncode, done.stderr) == (0, "")
     assert "x.rec: 12 samples" in done.stdout
     file = fr.open(tmp_path / "x.rec")
-    data = fr.open_python(Provider(), roles=ROLES)
     assert file.schema == data.schema
     ours, theirs = fr.Loader(data, 4, **OPTIONS), fr.Loader(file, 4, **OPTIONS)
     for _ in range(2):
         assert [bits(batch) for batch in ours] == [bits(batch) for batch in theirs]
 
 
-def test_pack_takes_a_provider(tmp_path: pathlib.Path) -> None:
-    data = fr.open_python(Provider(), roles=ROLES)
+def test_pack_takes_a_provider(data: fr.Dataset, tmp_path: pathlib.Path) -> None:
     fr.pack(Provider(), tmp_path / "x.rec", schema=data.schema)
     assert fr.open(tmp_path / "x.rec")[3]["scene"] == "scene 0 ☂"
 
@@ -213,6 +232,7 @@ def test_the_command_takes_an_object_and_writes_parts(tmp_path: pathlib.Path) ->
         ("configured:of", 2, "missing a required argument: 'folder'"),
         ("configured:Leaves", 1, "the provider raised SystemExit: 0"),
         (".configured:Configured", 2, "MODULE:NAME"),
+        ("configured:F.Boxes", 2, "cannot be called without arguments"),
     ],
 )
 def test_the_command_says_what_is_wrong(
@@ -227,7 +247,7 @@ def test_the_command_says_what_is_wrong(
 
 
 def test_strings_of_differing_length_arrive_unchanged() -> None:
-    loader = fr.Loader(Provider(12), 12, fields=["scene"])
+    loader = fr.Loader(Provider(), 12, fields=["scene"])
     assert next(iter(loader))["scene"] == [f"scene {i // 4} ☂" for i in range(12)]
 
 
@@ -254,25 +274,38 @@ class Descending(SamplerBase):
     def length(self) -> int | None:
         return 2
 
+    @property
+    def num_batches(self) -> int | None:
+        return 2
 
-def test_a_sampler_with_epochs_feeds_the_loader() -> None:
-    loader = fr.Loader(Provider(), batch_sampler=Descending(), fields=["index"])
+
+def test_a_sampler_with_epochs_feeds_the_loader(data: fr.Dataset) -> None:
+    loader = fr.Loader(data, batch_sampler=Descending(), fields=["index"])
+    assert len(loader) == 2
     epoch = [[5, 4, 3], [2, 1, 0]]
     for _ in range(3):
         assert [batch["index"].numpy().tolist() for batch in loader] == epoch
     next(iter(loader))
-    resumed = fr.Loader(Provider(), batch_sampler=Descending(), fields=["index"])
+    resumed = fr.Loader(data, batch_sampler=Descending(), fields=["index"])
     with pytest.warns(fr.FuelrailWarning, match="yields the same indices again"):
         resumed.load_state_dict(loader.state_dict())
     assert [batch["index"].numpy().tolist() for batch in resumed] == epoch[1:]
 
 
-def test_each_rank_reads_its_slice_of_a_samplers_batches() -> None:
+class Negative(Descending):
+    def get_next_batch_indices(self) -> list[int]:
+        return [-index for index in super().get_next_batch_indices()]
+
+
+def test_an_index_of_a_sampler_does_not_count_from_the_end(data: fr.Dataset) -> None:
+    with pytest.raises(fr.OutOfRangeError, match="the sampler drew an index below 0"):
+        list(fr.Loader(data, batch_sampler=Negative(), fields=["index"]))
+
+
+def test_each_rank_reads_its_slice_of_a_samplers_batches(data: fr.Dataset) -> None:
     def loader(rank: int, ranks: int, slots: int = 2) -> fr.Loader:
         sampler = SequenceSampler(slots, [3, 4, 2, 3], seed=42)
-        return fr.Loader(
-            Provider(), batch_sampler=sampler, fields=["index"], rank=rank, world_size=ranks
-        )
+        return fr.Loader(data, batch_sampler=sampler, fields=["index"], rank=rank, world_size=ranks)
 
     ranks = [iter(loader(rank, 2)) for rank in (0, 1)]
     found = [[next(rank)["index"].numpy().tolist() for rank in ranks] for _ in range(4)]

@@ -20,6 +20,7 @@ from fuelrail import fields as F
 from python_datasets import Numbers, ProcessIds
 
 SUPPORT = pathlib.Path(__file__).parents[1] / "support"
+PATHS = os.pathsep.join([str(SUPPORT), *filter(None, [os.environ.get("PYTHONPATH")])])
 PRELUDE = """
 import os, signal, sys, threading, time
 import fuelrail as fr
@@ -28,13 +29,15 @@ import python_datasets as given
 """
 
 
-def started(script: str, tmp_path: pathlib.Path, *words: str) -> subprocess.Popen[str]:
+def started(
+    script: str, tmp_path: pathlib.Path, *words: str, stdin: int | None = None
+) -> subprocess.Popen[str]:
     path = tmp_path / "script.py"
     path.write_text(PRELUDE + textwrap.dedent(script))
-    environment = os.environ | {"PYTHONPATH": str(SUPPORT)}
+    environment = os.environ | {"PYTHONPATH": PATHS}
     return subprocess.Popen(
         [sys.executable, str(path), *words],
-        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=environment, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
 
@@ -112,7 +115,7 @@ def test_a_class_of_an_interactive_program_is_one_sentence() -> None:
             print(error)
         """
     )
-    environment = os.environ | {"PYTHONPATH": str(SUPPORT)}
+    environment = os.environ | {"PYTHONPATH": PATHS}
     done = subprocess.run(
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
     )
@@ -152,8 +155,8 @@ def test_ctrl_c_ends_a_dataset_that_hangs(tmp_path: pathlib.Path) -> None:
 def test_close_ends_a_dataset_that_hangs() -> None:
     from python_datasets import hang
 
-    others = children_of(os.getpid())
-    # One worker may make sample 3 before sample 2.
+    others = set(children_of(os.getpid()))
+    # One worker hangs; the other one makes the samples before.
     data = fr.open_python(Numbers(at=3, do=hang), {"number": F.Label()}, workers=2)
     loader = fr.Loader(data, 1)
     batches = iter(loader)
@@ -162,33 +165,44 @@ def test_close_ends_a_dataset_that_hangs() -> None:
     began = time.monotonic()
     loader.close()
     assert time.monotonic() - began < 1
-    assert wait_until(lambda: len(children_of(os.getpid())) <= len(others) + 1)  # the other one
+    assert wait_until(lambda: len(set(children_of(os.getpid())) - others) < 2)
     assert data[1]["number"] == 1
+
+
+LOADING = """
+def load():
+    data = fr.open_python(given.Numbers(60, bytes_=200_000), workers=2)
+    for _ in range(1000):
+        for _ in fr.Loader(data, 8, fields=["number"]):
+            pass
+
+# Programs are forked, because importing takes longer than what is tested.
+if __name__ == "__main__":
+    for _ in sys.stdin:
+        program = os.fork()
+        if program == 0:
+            load()
+            os._exit(0)
+        print(program, flush=True)
+        os.waitpid(program, 0)
+"""
 
 
 def test_nothing_is_left_if_the_program_is_killed(tmp_path: pathlib.Path) -> None:
     """At random moments: while it starts, loads, or ends."""
-    script = """
-    if __name__ == "__main__":
-        data = fr.open_python(given.Numbers(60, bytes_=200_000), workers=2)
-        print("begins", flush=True)
-        for _ in range(1000):
-            for _ in fr.Loader(data, 8, fields=["number"]):
-                pass
-    """
     moments = random.Random(3)
+    starter = started(LOADING, tmp_path, stdin=subprocess.PIPE)
+    assert starter.stdin is not None
+    assert starter.stdout is not None
     for _ in range(20 if not os.environ.get("FUELRAIL_LONG") else 200):
-        process = started(script, tmp_path)
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.readline()
+        print("next", file=starter.stdin, flush=True)
+        program = int(starter.stdout.readline())
         time.sleep(moments.uniform(0, 0.5))
-        workers = children_of(process.pid)
-        process.kill()
-        process.wait()
-        process.stdout.close()
-        process.stderr.close()
+        workers = children_of(program)
+        os.kill(program, signal.SIGKILL)
         assert wait_until(lambda workers=workers: not any(map(runs, workers)))
+    assert starter.communicate(timeout=20) == ("", "")
+    assert starter.returncode == 0
     assert not [name for name in os.listdir("/dev/shm") if "fuelrail" in name]
 
 

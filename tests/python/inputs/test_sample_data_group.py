@@ -173,6 +173,19 @@ def test_names_are_text_or_integers(name: Any) -> None:
     assert name not in sample
 
 
+def test_integers_of_numpy_are_names() -> None:
+    group = SampleDataGroup.create_data_field_array(DataType.INT32, 2)
+    for place in np.arange(2):
+        group[place] = place
+        assert place in group
+        assert group.path_exists((place,))
+        assert group.get_item_in_path(place) == group.get_item_in_path([place]) == place
+    group.add_data_field(np.int64(2), DataType.INT32)
+    assert group.is_array()
+    assert {type(name) for name in group} == {int}
+    assert group.field_names_flat == ("[0]", "[1]", "[2]")
+
+
 @pytest.mark.parametrize("kind", [SampleDataGroup, SampleDataGroup(), np.float32, "FLOAT", 9, None])
 def test_a_type_that_is_no_data_type_is_refused(kind: Any) -> None:
     sample = SampleDataGroup()

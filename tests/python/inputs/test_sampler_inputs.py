@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from types import SimpleNamespace
 from typing import Any
@@ -137,10 +138,10 @@ def test_an_epoch_without_batches_is_an_error_not_an_endless_loop(epochs: Any) -
 
 
 def test_the_table_is_one_array_of_small_integers() -> None:
-    batches = [[(8 * b + i) % 1000 for i in range(8)] for b in range(5000)]
-    source = table(Scripted(batches), 5000, 0, 1, 2)
+    batches = [[(8 * b + i) % 1000 for i in range(8)] for b in range(1000)]
+    source = table(Scripted(batches), 1000, 0, 1, 2)
     size = len(pickle.dumps(source))
-    assert 5000 * 4 * 2 < size < 5000 * 4 * 2 + 2000  # two bytes for each sample of the shard
+    assert 1000 * 4 * 2 < size < 1000 * 4 * 2 + 2000  # two bytes for each sample of the shard
     assert epoch_of(pickle.loads(pickle.dumps(source)), 0, 4) == [batch[4:] for batch in batches]
 
 
@@ -323,6 +324,67 @@ def test_bad_arguments_are_refused(arguments: Any, kind: type[Exception], text: 
     with pytest.raises(kind, match=text):
         table(sampler, *arguments)
     assert sampler.drawn == 0
+
+
+class Saved(Scripted):
+    """A sampler with epochs and a state."""
+
+    def state_dict(self) -> dict[str, int]:
+        return {"epoch": self.epoch, "batch": self._batch}
+
+    def load_state_dict(self, state: Any) -> None:
+        self.epoch, self._batch = state["epoch"], state["batch"]
+
+
+def saved() -> SamplerInputIterable:
+    batches = ([[4 * e, 4 * e + 1], [4 * e + 2, 4 * e + 3]] for e in range(3))
+    return SamplerInputIterable(Numbered(12), Saved(*batches), 1, 2)
+
+
+@pytest.mark.parametrize("read", range(6))
+def test_the_iterable_resumes_at_any_batch(read: int) -> None:
+    """With a loop over each epoch, before and after; also at the end of an epoch."""
+
+    def epochs(source: SamplerInputIterable, count: int) -> list[Any]:
+        return [[int(numbers[0]) for numbers, *_ in source] for _ in range(count)]
+
+    first = saved()
+    whole, rest = divmod(read, 3)  # a third step is the end of the epoch
+    epochs(first, whole)
+    batches = iter(first)
+    for _ in range(rest):
+        next(batches)
+    state = json.loads(json.dumps(first.state_dict()))
+    resumed = saved()
+    resumed.load_state_dict(state)
+    expected = epochs(saved(), 3)
+    expected = [expected[whole][rest:], *expected[whole + 1 :]]
+    assert epochs(resumed, 3 - whole) == expected
+
+
+def test_the_iterable_resumes_after_the_end_of_an_epoch() -> None:
+    first = saved()
+    list(first)
+    resumed = saved()
+    resumed.load_state_dict(first.state_dict())
+    assert [int(numbers[0]) for numbers, *_ in resumed] == [5, 7]
+
+
+def test_a_state_of_the_iterable_needs_that_of_a_sampler() -> None:
+    without = SamplerInputIterable(Numbered(4), Scripted([[0, 1]]))
+    with pytest.raises(RuntimeError, match="the sampler has no `state_dict`"):
+        without.state_dict()
+    state = saved().state_dict()
+    with pytest.raises(fr.UnsupportedError, match="the sampler has no `load_state_dict`"):
+        without.load_state_dict(state)
+    for wrong in ({}, {**state, "version": 2}, {k: state[k] for k in list(state)[:3]}):
+        with pytest.raises(fr.InvalidArgumentError, match="not that of a SamplerInputIterable"):
+            saved().load_state_dict(wrong)
+    source = SamplerInputIterable(Numbered(12), SequenceSampler(2, [3, 4, 2, 3], 42))
+    next(source)
+    other = SamplerInputIterable(Numbered(12), SequenceSampler(2, [3, 4, 2, 3], 42))
+    other.load_state_dict(source.state_dict())
+    assert [number.item() for number in next(other)[0]] == [10, 8]
 
 
 def test_a_shard_of_the_iterable_that_does_not_exist_is_refused() -> None:

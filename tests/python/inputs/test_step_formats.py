@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import fuelrail as fr
@@ -227,6 +228,7 @@ def test_fields_that_a_step_cannot_use_are_an_error_before_any_data(
         (lambda: moved(scaling_range=(1,)), AssertionError, "`scaling_range` is invalid"),
         (lambda: moved(translation_max_abs=(1, 2)), AssertionError, "expected 3 numbers"),
         (lambda: heatmap(image_field_name=None), ValueError, "needed once"),
+        (lambda: heatmap(radius_to_sigma_factor=0), AssertionError, "expected above 0, found 0"),
         (lambda: heatmap(num_categories=None), AssertionError, "categories are used"),
         (lambda: heatmap(heatmap_hw=(0, 9)), AssertionError, "`heatmap_hw` is out of range"),
         (
@@ -255,3 +257,8 @@ def test_the_format_that_is_checked_stays_as_it_was() -> None:
     after = step.check_input_data_format_and_set_output_data_format(before)
     assert before.type_matches(fields())
     assert after.field_names_flat == ("annotation.category", "annotation.name")
+
+
+def test_numbers_of_numpy_are_taken_as_arguments() -> None:
+    steps.ImageToTileSizePadder("image", np.int64(4))
+    steps.ImageMeanStdDevNormalizer("image", np.zeros(3), np.float32(2))

@@ -13,7 +13,11 @@ from fuelrail.inputs.processing_steps.colors import PERMUTATIONS, color_matrix
 from fuelrail.inputs.processing_steps.heatmaps import HeatmapOptions, draw_gaussian, heatmap_of
 from fuelrail.inputs.processing_steps.photo_metric_distorter import changes
 from fuelrail.inputs.processing_steps.point_steps import are_inside, clipped
-from fuelrail.inputs.processing_steps.visible_bbox_selector import are_large, are_not_hidden
+from fuelrail.inputs.processing_steps.visible_bbox_selector import (
+    are_large,
+    are_not_hidden,
+    are_visible,
+)
 
 SIZE = np.array([110.0, 100.0])  # width and height
 A = AffineTransformer
@@ -323,3 +327,21 @@ def test_no_objects_give_an_empty_heatmap() -> None:
     )
     assert not made[0].any()
     assert [array.shape for array in made[1:]] == [(0,), (0, 2), (0, 2), (0, 2), (0, 4)]
+
+
+def test_arrays_of_unequal_lengths_are_an_error() -> None:
+    boxes, size = np.zeros((3, 4), np.float32), np.array([100, 200])
+    with pytest.raises(ValueError, match="there are 3 boxes, but 2 depths"):
+        are_visible(boxes, size, np.zeros((2, 1)), minimum=None)
+    with pytest.raises(ValueError, match="there are 3 boxes, but 4 categories"):
+        heatmap_of(boxes, size, np.zeros(4, np.int32), given=(True, False, False), options=OPTIONS)
+
+
+def test_an_object_whose_center_is_no_number_is_not_drawn() -> None:
+    boxes = np.array([[20, 20, 60, 80]] * 2, np.float32)
+    centers = np.array([[np.nan, 50], [40, 50]], np.float32)
+    made = heatmap_of(
+        boxes, np.array([100, 200]), centers, given=(False, True, False), options=OPTIONS
+    )
+    assert made[1].tolist() == [False, True]
+    assert (made[0] == 1).sum() == 1

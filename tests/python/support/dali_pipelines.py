@@ -7,6 +7,7 @@ from typing import Any
 
 from nvidia.dali import fn, pipeline_def
 
+from fuelrail.inputs.dali import forking
 from fuelrail.inputs.pipeline import (
     DALIStructuredOutputIterator,
     NumPyIterator,
@@ -94,7 +95,8 @@ def bare_epochs(
         py_num_workers=workers,
         py_start_method=method,
     )
-    pipeline.build()
+    with forking():
+        pipeline.build()
     found: list[list[list[int]]] = []
     for _ in range(epochs):
         found.append([])

@@ -1,6 +1,6 @@
-"""Constants, checks and prints inside a DALI graph, and mappings of values to numbers.
+"""Checks and prints inside a DALI graph, and mappings of values to numbers.
 
-The module has its name in ACCV-Lab, from which programs import it.
+Only for programs that import this module of ACCV-Lab, from which it has its name.
 """
 
 from __future__ import annotations
@@ -9,13 +9,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import numpy
-
-from fuelrail.errors import InvalidArgumentError
 from fuelrail.inputs import in_graph
 from fuelrail.inputs.dali import dali
 from fuelrail.inputs.errors import FieldError
-from fuelrail.options import shown, typed
+from fuelrail.inputs.in_graph import get_as_data_node
+from fuelrail.options import shown
 
 __all__ = [
     "check_type",
@@ -36,34 +34,6 @@ def check_type(input: Any, expected_type_np: Any, identifier: str) -> Any:
     Errors: when the pipeline runs, RuntimeError with the text of the check's ValueError.
     """
     return in_graph.check_type(input, expected_type_np, identifier)
-
-
-def get_as_data_node(value: Any) -> Any:
-    """Returns a node of a DALI graph for a constant: a number, a list, a tuple or an array. A node
-    is returned unchanged.
-
-    The type is INT32 for integers and bools, else FLOAT. Errors: InvalidArgumentError, a ValueError,
-    for anything but numbers, and for integers that INT32 does not have.
-    """
-    if in_graph.is_data_node(value):
-        return value
-    array = numpy.asarray(value)
-    if array.dtype.kind not in "biuf":
-        raise InvalidArgumentError(
-            "the constant of a graph is invalid", expected="numbers", found=typed(value)
-        )
-    integers = array.dtype.kind != "f"
-    made = array.astype(numpy.int32 if integers else numpy.float32)
-    if integers and not numpy.array_equal(made, array):
-        raise InvalidArgumentError(
-            "the constant of a graph is out of range",
-            expected="integers of 32 bits",
-            found=shown(value),
-        )
-    types = dali("types")
-    data = {"idata" if integers else "fdata": made.ravel().tolist() if made.ndim else made.item()}
-    kind = types.DALIDataType.INT32 if integers else types.DALIDataType.FLOAT
-    return dali("fn").constant(**data, shape=made.shape, dtype=kind)
 
 
 def get_mapped(val: Any, mapping: Mapping[Any, Any], encapsulate: bool = False) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fuelrail.inputs.dali import dali
+from fuelrail.inputs.dali import dali, forking
 from fuelrail.inputs.sample_data_group import SampleDataGroup
 
 __all__ = ["DALIStructuredOutputIterator"]
@@ -83,7 +83,8 @@ class DALIStructuredOutputIterator:
         self._contained_dataset = contained_dataset
         self._as_dict = convert_sample_data_group_to_dict
         self._post_process = post_process_func
-        self._internal = iterator_class(pipeline, list(self._blueprint.field_names_flat))
+        with forking():
+            self._internal = iterator_class(pipeline, list(self._blueprint.field_names_flat))
         self._epoch_ended = False
 
     def __iter__(self) -> SimpleIterator:

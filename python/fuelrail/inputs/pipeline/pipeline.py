@@ -16,8 +16,11 @@ from fuelrail.inputs.pipeline.output_copies import (
     fields_to_copy,
 )
 from fuelrail.inputs.sample_data_group import SampleDataGroup
+from fuelrail.options import typed
 
 __all__ = ["PipelineDefinition"]
+
+_FORMAT_CHECK = "check_input_data_format_and_set_output_data_format"
 
 
 class PipelineDefinition:
@@ -68,9 +71,9 @@ class PipelineDefinition:
         passthrough_copy_branch_paths: also copies the fields, and all fields of the groups, with
             these paths. A path is a name or a tuple of names.
 
-        Errors: ArgumentTypeError (TypeError) for a source without `used_sample_data_structure`, and
-            for names or paths that are not in a list. InvalidArgumentError (ValueError) for names
-            or paths unless copying is True.
+        Errors: ArgumentTypeError (TypeError) for a source without `used_sample_data_structure`,
+            for a step without a format check, and for names or paths that are not in a list.
+            InvalidArgumentError (ValueError) for names or paths unless copying is True.
         """
         source = data_loading_callable_iterable
         if not hasattr(source, "used_sample_data_structure") or not (
@@ -81,6 +84,14 @@ class PipelineDefinition:
                 expected="a CallableBase or an IterableBase",
                 found=type(source).__name__,
             )
+        steps = [step for step in preprocess_functors or () if step is not None]
+        for step in steps:
+            if isinstance(step, type) or not hasattr(step, _FORMAT_CHECK):
+                raise ArgumentTypeError(
+                    "a step of preprocess_functors has the wrong type",
+                    expected="an object such as a PipelineStepBase",
+                    found=typed(step),
+                )
         copied = {
             "passthrough_copy_field_names": passthrough_copy_field_names,
             "passthrough_copy_field_names_scope_paths": passthrough_copy_field_names_scope_paths,
@@ -96,7 +107,7 @@ class PipelineDefinition:
                         remedy="Pass copy_external_source_passthrough_outputs=True",
                     )
         self._source = source
-        self._steps: list[Any] = [step for step in preprocess_functors or () if step is not None]
+        self._steps: list[Any] = steps
         self._checks = check_data_format
         self._parallel = use_parallel_external_source
         self._ahead = prefetch_queue_depth if use_parallel_external_source else None
@@ -144,8 +155,9 @@ class PipelineDefinition:
         try:
             return make(self, paths, *args, **kwargs)
         except Exception as error:
-            # With conditionals, DALI replaces classes of errors that it does not know.
-            if isinstance(error.__context__, Error):
+            # With conditionals, DALI replaces classes of errors that it does not know by its own.
+            is_of_dali = type(error).__module__.startswith("nvidia.dali")
+            if is_of_dali and isinstance(error.__context__, Error):
                 raise error.__context__ from None
             raise
 

@@ -10,7 +10,7 @@ import numpy
 from fuelrail.errors import InvalidArgumentError
 from fuelrail.inputs.dali import dali
 from fuelrail.inputs.field_tree import Name
-from fuelrail.inputs.internal_helpers.helper_functions import get_as_data_node
+from fuelrail.inputs.in_graph import get_as_data_node
 from fuelrail.inputs.processing_steps import affine_steps
 from fuelrail.inputs.processing_steps.fields_of_steps import (
     Names,

@@ -41,7 +41,8 @@ class AnnotationElementConditionEval(PipelineStepBase):
     The condition names the new field, and fields of the annotation, which have a number for each
     element: of the shape (N,), (N, 1) or (1, N). Its language is that of
     `internal_helpers.mini_parser.Parser`. In `and`, `or` and `not`, numbers other than 0 are true.
-    Integers are compared with floats as float32.
+    Integers are compared with floats as float32, and numbers of the condition with a point, such as
+    0.1, are float32, too: a FLOAT64 field that has 0.1 is below it.
     """
 
     def __init__(
@@ -132,7 +133,9 @@ def _number(tree: AST, group: SampleDataGroup) -> Any:
     if isinstance(tree, UnaryMinus):
         return 0 - _number(tree.value, group)
     if isinstance(tree, Variable):
-        return dali("fn").reshape(group[tree.name], shape=[-1])
+        node = dali("fn").reshape(group[tree.name], shape=[-1])
+        is_half = group.get_type_of_field(tree.name) is DataType.FLOAT16
+        return cast(node, DataType.FLOAT) if is_half else node  # which DALI does not compute with
     return cast(_truth(tree, group), DataType.INT32)
 
 
@@ -142,6 +145,10 @@ def _constant(text: str) -> Any:
     number = int(text)
     if number < 2**31:
         return number
+    if number >= 2**63:
+        raise InvalidArgumentError(
+            "the condition has a number that is too large", expected="below 2**63", found=text
+        )
     return dali("types").Constant(number, dtype=dali("types").DALIDataType.INT64)
 
 

@@ -144,6 +144,12 @@ class BoundingBoxToHeatmapConverter(PipelineStepBase):
             radius_factor=real("radius_scaling_factor", radius_scaling_factor),
             sigma_factor=real("radius_to_sigma_factor", radius_to_sigma_factor),
         )
+        if not self._options.sigma_factor > 0:
+            raise InputArgumentError(
+                "`radius_to_sigma_factor` is out of range",
+                expected="above 0",
+                found=shown(radius_to_sigma_factor),
+            )
 
     def _process(self, data: SampleDataGroup) -> SampleDataGroup:
         for path in data.find_all_occurrences(self._annotation_name):

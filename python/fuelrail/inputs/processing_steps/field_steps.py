@@ -39,20 +39,16 @@ class PaddingToUniform(PipelineStepBase):
 
     def _process(self, data: SampleDataGroup) -> SampleDataGroup:
         if self._names is None:
-            self._pad_group(data)
+            data.ensure_uniform_size_in_batch(self._fill)
         for name in self._names or ():
             for path in data.find_all_occurrences(name):
                 value = data.get_item_in_path(path)
                 if data.path_exists_and_is_data_group_field(path):
-                    self._pad_group(value)
+                    value.ensure_uniform_size_in_batch(self._fill)
                 else:
                     is_text = kind_of(data, path) is DataType.STRING
                     data.set_item_in_path(path, pad(value, 0 if is_text else self._fill))
         return data
-
-    def _pad_group(self, group: SampleDataGroup) -> None:
-        group.ensure_uniform_size_in_batch_for_all_strings()
-        group.ensure_uniform_size_in_batch(self._fill)
 
     def _check_and_adjust_data_format_input_to_output(
         self, data_empty: SampleDataGroup

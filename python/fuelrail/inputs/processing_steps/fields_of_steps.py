@@ -140,6 +140,13 @@ def _arrays(function: Callable[..., Any], constants: dict[str, Any], *values: An
     return numpy.asarray(made, order="C")
 
 
+def check_lengths(count: int, **others: Any) -> None:
+    """Checks that arrays, if given, have an element for each box. Errors: ValueError."""
+    for name, values in others.items():
+        if values is not None and len(values) != count:
+            raise ValueError(f"there are {count} boxes, but {len(values)} {name}")
+
+
 def height_width(image: Any) -> Any:
     """Returns a node with the height and width of an image, HWC or HW with a leading axis."""
     fn, shape = dali("fn"), image.shape()

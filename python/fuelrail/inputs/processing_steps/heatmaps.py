@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy
 
+from fuelrail.inputs.processing_steps.fields_of_steps import check_lengths
+
 __all__ = ["HeatmapOptions", "draw_gaussian", "heatmap_of", "radii_of"]
 
 Array = numpy.ndarray[Any, Any]
@@ -45,22 +47,26 @@ def heatmap_of(
 
     boxes: shape (N, 4), in pixels of the image. image_hw: its height and width.
     others: categories, centers of shape (N, 2), and validity, as far as `given`.
+
+    Errors: ValueError if one of them has another length than the boxes.
     """
     rest = iter(others)
     categories, centers, valid = (next(rest) if is_given else None for is_given in given)
     boxes = boxes.reshape(-1, 4).astype(numpy.float64)
+    check_lengths(len(boxes), categories=categories, centers=centers, validities=valid)
     if centers is None:
         centers = (boxes[:, :2] + boxes[:, 2:]) / 2
     factors = numpy.array([options.width / image_hw[1], options.height / image_hw[0]])
     limits = numpy.array([options.width - 1, options.height - 1])
     whole = boxes * numpy.tile(factors, 2)
     inside = numpy.clip(whole, 0, numpy.tile(limits, 2))
-    centers = numpy.clip(centers * factors, 0, limits)
+    is_number = numpy.isfinite(centers).all(1)
+    centers = numpy.clip(numpy.nan_to_num(centers) * factors, 0, limits)
     pixels = numpy.floor(centers).astype(numpy.int32)
     sizes = numpy.abs(inside[:, 2:] - inside[:, :2])[:, ::-1]
     area = numpy.abs(whole[:, 2:] - whole[:, :2]).prod(1)
 
-    drawn = (area > 0) & (sizes.prod(1) >= options.least_area * area)
+    drawn = is_number & (area > 0) & (sizes.prod(1) >= options.least_area * area)
     if categories is not None:
         categories = categories.ravel()
         drawn &= (categories >= 0) & (categories < (options.categories or 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -136,7 +137,7 @@ class ImageToTileSizePadder(ImageStep):
         """
         super().__init__(image_name)
         tile = tile_size_to_pad_to
-        sides = [tile, tile] if isinstance(tile, int) else [*tile]
+        sides = [tile, tile] if isinstance(tile, numbers.Integral) else [*tile]  # type: ignore[misc]
         if len(sides) != 2 or min(whole("tile_size_to_pad_to", side) for side in sides) < 1:
             raise InputArgumentError(
                 "`tile_size_to_pad_to` is invalid",
@@ -199,10 +200,10 @@ def _per_channel(
     axes of an image. Errors: InputArgumentError if their lengths differ.
     """
     given = {"mean": mean, "std_dev": std_dev}
-    if all(isinstance(values, (int, float)) for values in given.values()):
+    if all(isinstance(values, numbers.Real) for values in given.values()):
         return float(mean), float(std_dev)  # type: ignore[arg-type]
     means, stds = (
-        [values] if isinstance(values, (int, float)) else reals(argument, values)
+        [values] if isinstance(values, numbers.Real) else reals(argument, values)
         for argument, values in given.items()
     )
     if 1 not in (len(means), len(stds)) and len(means) != len(stds):

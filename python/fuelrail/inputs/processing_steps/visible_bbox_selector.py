@@ -10,9 +10,10 @@ import numpy
 from fuelrail.inputs.data_type import DataType
 from fuelrail.inputs.errors import FieldError, InputArgumentError
 from fuelrail.inputs.field_tree import Name, Path, names_of
-from fuelrail.inputs.internal_helpers.helper_functions import get_as_data_node
+from fuelrail.inputs.in_graph import get_as_data_node
 from fuelrail.inputs.processing_steps.fields_of_steps import (
     add_field,
+    check_lengths,
     computed,
     height_width,
     kind_of,
@@ -63,6 +64,7 @@ def are_visible(boxes: Array, image_hw: Array, *depths: Array, minimum: float | 
     if minimum is not None:
         visible &= are_large(boxes, image_hw, minimum)
     for depth in depths:
+        check_lengths(len(boxes), depths=depth.ravel())
         visible &= are_not_hidden(boxes, depth, image_hw)
     return visible
 
