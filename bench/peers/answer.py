@@ -25,12 +25,13 @@ def cpu_seconds() -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def memory_mib() -> float:
-    """Proportional set size of this process and its descendants, which counts shared pages once."""
+def memory_mib(part: str = "Pss") -> float:
+    """Proportional set size of this process and its descendants, which counts shared pages once. part: "Pss_Shmem" for shared
+    memory alone."""
     kib = 0
     for pid in family(os.getpid()):
         for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
+            if line.startswith(f"{part}:"):
                 kib += int(line.split()[1])
     return kib / 1024
 
