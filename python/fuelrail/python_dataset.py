@@ -92,8 +92,8 @@ def open_python(
         loader's state is restored only for the same data.
     schema: a `fuelrail.Schema`, or the dict or list to make one from. Default: the attribute
         `schema` of the dataset, if it is a `fuelrail.Schema`; otherwise, it is inferred from the
-        first 64 samples, as `fuelrail.pack` does. An array of a provider that may be an image is
-        one if its field is called "image" or "img".
+        first 64 samples (fewer if they have more than 64 MiB), as `fuelrail.pack` does. An array of
+        a provider that may be an image is one if its field is called "image" or "img".
     roles: what the values of some fields mean, if the schema is inferred: a dict from the name of a
         field, or a pattern in which `*` stands for any characters, to its type, such as
         {"*.boxes": F.Boxes("xyxy")}. Default: the attribute `roles` of the dataset, if it has one.
@@ -210,9 +210,9 @@ def _schema_of(
         return schema if isinstance(schema, Schema) else Schema(schema)
     if size == 0:
         raise InvalidArgumentError("the dataset has no samples", remedy="Pass `schema`")
-    from fuelrail.schema_inference import LOOKED_AT, infer  # it imports NumPy
+    from fuelrail.schema_inference import infer, looked_at  # it imports NumPy
 
-    samples = [source[i] for i in range(min(size, LOOKED_AT))]
+    samples = looked_at(source[i] for i in range(size))
     return infer(samples, _checked_roles(roles or {}), source.names_say_images)
 
 
