@@ -147,7 +147,8 @@ def test_a_local_class_cannot_be_pickled() -> None:
 def test_prints_of_a_dataset_break_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     results = epoch(loader_of(Numbers(at=7, do=given.print_much)))
     assert [len(batch) for batch in results] == [5, 5, 5, 5]
-    assert capfd.readouterr().out.count("and more\n") == 1000
+    # The sample may be made for the next epoch, too.
+    assert capfd.readouterr().out.count("and more\n") >= 1000
 
 
 def test_a_length_that_changes_between_epochs_is_an_error() -> None:
