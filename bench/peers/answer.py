@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable
 
 
 def family(pid: int) -> list[int]:
-    """The process and all its descendants."""
-    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [pid] + [p for child in children for p in family(int(child))]
+    """The process and all its descendants, which any of its threads may have started."""
+    lists = pathlib.Path(f"/proc/{pid}/task").glob("*/children")
+    children = [int(child) for of_thread in lists for child in of_thread.read_text().split()]
+    return [pid] + [p for child in children for p in family(child)]
 
 
 def cpu_seconds() -> float:

@@ -18,6 +18,7 @@ from sample_jobs import MEAN, SCALED, STD
 from two_cameras import BATCH, TwoCameras, saving
 
 import fuelrail as fr
+import fuelrail.torch
 
 T = fr.transforms
 

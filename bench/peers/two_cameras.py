@@ -57,7 +57,11 @@ class TwoCameras(DataProvider):
         ]
         self._structure = structure(kind != "small")
         if kind != "small":
-            self.roles = {"*.boxes": F.Boxes("xyxy"), "*.intrinsics": F.CameraMatrix()}
+            self.roles = {
+                "*.boxes": F.Boxes("xyxy", rows="objects"),
+                "*.classes": F.Label(rows="objects"),
+                "*.intrinsics": F.CameraMatrix(),
+            }
 
     @property
     def sample_data_structure(self) -> SampleDataGroup:
