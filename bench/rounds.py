@@ -44,13 +44,19 @@ BATCH, SIDE = 256, 224
 
 
 def options_of(
-    description: str | None, counted: str, rounds: int, quick: tuple[int, int], *more: Any
+    description: str | None,
+    counted: str,
+    rounds: int,
+    quick: tuple[int, int],
+    *more: Any,
+    count: int = 8000,
 ) -> argparse.Namespace:
-    """Parses --COUNTED, --rounds, --quick and `more`, pairs (name, settings). `quick`: --COUNTED and --rounds with --quick."""
+    """Parses --COUNTED, --rounds, --quick and `more`, pairs (name, settings). `quick`: --COUNTED and --rounds with --quick.
+    `count`: the default of --COUNTED."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(f"--{counted}", type=int, default=8000)
+    parser.add_argument(f"--{counted}", type=int, default=count)
     parser.add_argument("--rounds", type=int, default=rounds)
     parser.add_argument(
         "--quick",

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable
 
 
 def family(pid: int) -> list[int]:
-    """The process and all its descendants."""
-    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [pid] + [p for child in children for p in family(int(child))]
+    """The process and all its descendants, which any of its threads may have started."""
+    lists = pathlib.Path(f"/proc/{pid}/task").glob("*/children")
+    children = [int(child) for of_thread in lists for child in of_thread.read_text().split()]
+    return [pid] + [p for child in children for p in family(child)]
 
 
 def cpu_seconds() -> float:
@@ -25,12 +26,13 @@ def cpu_seconds() -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def memory_mib() -> float:
-    """Proportional set size of this process and its descendants, which counts shared pages once."""
+def memory_mib(part: str = "Pss") -> float:
+    """Proportional set size of this process and its descendants, which counts shared pages once. part: "Pss_Shmem" for shared
+    memory alone."""
     kib = 0
     for pid in family(os.getpid()):
         for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
+            if line.startswith(f"{part}:"):
                 kib += int(line.split()[1])
     return kib / 1024
 

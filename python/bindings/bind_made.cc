@@ -43,10 +43,12 @@ using Description = TupleOf<nb::any, nb::ellipsis>;
 // the error that an exception of the program becomes, and its text. Threads: any number at once.
 class PythonRecords {
  public:
-  // Requires: the caller holds the GIL.
+  // `borrows`: whether records are written from the memory of the program's arrays. Requires: the
+  // caller holds the GIL.
   PythonRecords(SamplesDescription described, nb::object read, nb::object explain, uint64_t size,
-                bool at_once)
-      : explain_(shared_object(std::move(explain))),
+                bool at_once, bool borrows)
+      : borrows_(borrows),
+        explain_(shared_object(std::move(explain))),
         samples_([described = std::move(described)] { return described; }, std::move(read), size,
                  at_once) {
     static_cast<void>(samples_.schema());  // before threads share them
@@ -77,7 +79,7 @@ class PythonRecords {
         return encoding;
       }
     }
-    return std::make_unique<pack::RecordEncoding>(samples_);
+    return std::make_unique<pack::RecordEncoding>(samples_, borrows_);
   }
 
   void put_back(std::unique_ptr<pack::RecordEncoding> encoding) {
@@ -102,6 +104,7 @@ class PythonRecords {
     throw_named(name, failure);
   }
 
+  const bool borrows_;
   const std::shared_ptr<nb::object> explain_;
   const PythonSamples samples_;
   Mutex mutex_;
@@ -172,7 +175,8 @@ ContainerHandle open_with_threads(const Description& description, uint64_t size,
   auto records = [described = description_of(description), read = shared_object(std::move(read)),
                   explain = shared_object(std::move(explain)), size, threads] {
     const GilTaken taken;
-    return std::make_unique<PythonRecords>(described, *read, *explain, size, threads > 1);
+    return std::make_unique<PythonRecords>(described, *read, *explain, size, threads > 1,
+                                           false);  // another sample may change the arrays
   };
   return {open_made(records_of(description, size, std::move(name), std::move(fingerprint)),
                     std::make_shared<ThreadMaker>(std::move(records), threads))};
@@ -182,7 +186,7 @@ ContainerHandle open_with_threads(const Description& description, uint64_t size,
 void serve(made::WorkerChannel& channel, const Description& description, uint64_t size,
            nb::object read, nb::object explain) {
   PythonRecords records(description_of(description), std::move(read), std::move(explain), size,
-                        false);
+                        false, true);
   const GilReleased released;
   channel.ready();
   while (const std::optional<uint64_t> record = channel.next()) {

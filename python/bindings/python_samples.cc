@@ -7,10 +7,12 @@
 #include <nanobind/stl/vector.h>
 
 #include <exception>
+#include <memory>
 #include <string_view>
 
 #include "buffer.h"
 #include "fuelrail/base/error.h"
+#include "fuelrail/encode/npy_writer.h"
 #include "fuelrail/pack/image/image_steps.h"
 #include "samples.h"
 
@@ -48,6 +50,14 @@ DType dtype_of(nb::handle array) {
 [[noreturn]] void throw_raised(nb::python_error& error) {
   throw pack::StepsError(InvalidArgumentError("the samples cannot be read"),
                          std::make_exception_ptr(Raised{shared_object(nb::borrow(error.value()))}));
+}
+
+// A buffer that the core's threads may release.
+std::shared_ptr<const Buffer> shared_buffer(nb::handle object) {
+  return {new Buffer(object), [](const Buffer* buffer) {
+            const GilTaken taken;
+            delete buffer;
+          }};
 }
 
 ConstRawView layout_of(nb::handle array) {
@@ -159,22 +169,26 @@ std::vector<PythonSamples::Pending> PythonSamples::take(nb::handle values,
     pack::SourceValue& to = out.fields[k];
     const nb::handle value = given[k];
     to.pixel_bytes = 0;
+    to.rest = {};
     to.file.clear();
     if (field.has(kListField)) {
       const nb::list items = nb::borrow<nb::list>(value);
       to.items.resize(items.size());
-      for (size_t n = 0; n < items.size(); ++n) take_item({k, n, &to.items[n]}, items[n], pending);
+      for (size_t n = 0; n < items.size(); ++n)
+        take_item({k, n, &to.items[n]}, items[n], out, pending);
     } else {
       if (field.kind == FieldKind::kTensor) to.shape = extents_of(value);
-      take_item({k, 0, &to.bytes}, value, pending);
+      take_item({k, 0, &to.bytes}, value, out, pending);
       if (field.kind == FieldKind::kImage && PyUnicode_Check(value.ptr())) to.file = fs_name(value);
     }
   }
   return pending;
 }
 
-void PythonSamples::take_item(Pending item, nb::handle value, std::vector<Pending>& pending) const {
-  const FieldKind kind = schema().fields[item.field].kind;
+void PythonSamples::take_item(Pending item, nb::handle value, pack::SourceSample& out,
+                              std::vector<Pending>& pending) const {
+  const FieldSpec& field = schema().fields[item.field];
+  const FieldKind kind = field.kind;
   if (PyUnicode_Check(value.ptr())) {
     if (kind == FieldKind::kImage) {
       item.file = fs_name(value);
@@ -187,10 +201,14 @@ void PythonSamples::take_item(Pending item, nb::handle value, std::vector<Pendin
   if (kind == FieldKind::kImage && !PyBytes_Check(value.ptr())) {
     const std::optional<pack::ArrayEncoder>& encoder = described().encoders[item.field];
     if (encoder && encoder->encoding == pack::ArrayEncoding::kNpy) {  // one copy, as the other way
-      const Buffer buffer(value);
+      const auto buffer = shared_buffer(value);
       ConstRawView pixels = layout_of(value);
-      pixels.data = buffer.bytes().data();
-      return pack::encode_array(pixels, *encoder, *item.bytes);
+      pixels.data = buffer->bytes().data();
+      if (!out.borrows || field.has(kListField)) return encode_npy(pixels, *item.bytes);
+      encode_npy_header(pixels, *item.bytes);
+      out.fields[item.field].rest = buffer->bytes();
+      out.lent.push_back(buffer);
+      return;
     }
   }
   assign(Buffer(value).bytes(), *item.bytes);

@@ -70,7 +70,8 @@ class PythonSamples final : public pack::SampleSource {
 
  private:
   class Turn;
-  // What is left to do for a value without the GIL: read a file, or encode pixels.
+  // Where a value belongs, and what is left to do for it without the GIL: read a file, or encode
+  // pixels.
   struct Pending {
     size_t field = 0;
     size_t item = 0;                          // of a list
@@ -83,7 +84,8 @@ class PythonSamples final : public pack::SampleSource {
   std::vector<Pending> call(uint64_t i, pack::SourceSample& out) const;
   std::vector<Pending> take(nb::handle values, pack::SourceSample& out) const;
   // `item`: where the value belongs. Adds it to `pending` if something is left to do.
-  void take_item(Pending item, nb::handle value, std::vector<Pending>& pending) const;
+  void take_item(Pending item, nb::handle value, pack::SourceSample& out,
+                 std::vector<Pending>& pending) const;
   void finish(const Pending& pending) const;
 
   std::function<SamplesDescription()> start_;

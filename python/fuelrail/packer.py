@@ -124,8 +124,8 @@ def pack(
         again unless `resize` is given. With `split`, the part called NAME is
         written to `X_NAME.rec` or `X_NAME.ffr`.
     schema: for samples: a `fuelrail.Schema`, or the dict or list to make one from. Default: it is inferred
-        from the first 64 samples, which are kept: bytes and paths whose content begins as an image
-        are images, arrays are tensors whose differing extents become -1, int becomes int64, float
+        from the first 64 samples (fewer if they have more than 64 MiB), which are kept: bytes and
+        paths whose content begins as an image are images, arrays are tensors whose differing extents become -1, int becomes int64, float
         becomes float32 (float64 if one is over 2**24), and str text. If a field stays open, the error shows the schema found so
         far as code.
     strict: for samples: boxes outside of their image by more than its size are errors of their

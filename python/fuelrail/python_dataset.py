@@ -6,7 +6,7 @@ import os
 import pickle
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from fuelrail import _core
@@ -98,8 +98,8 @@ def open_python(
         loader's state is restored only for the same data.
     schema: a `fuelrail.Schema`, or the dict or list to make one from. Default: the attribute
         `schema` of the dataset, if it is a `fuelrail.Schema`; otherwise, it is inferred from the
-        first 64 samples, as `fuelrail.pack` does. An array of a provider that may be an image is
-        one if its field is called "image" or "img".
+        first 64 samples (fewer if they have more than 64 MiB), as `fuelrail.pack` does. An array of
+        a provider that may be an image is one if its field is called "image" or "img".
     roles: what the values of some fields mean, if the schema is inferred: a dict from the name of a
         field, or a pattern in which `*` stands for any characters, to its type, such as
         {"*.boxes": F.Boxes("xyxy")}. Default: the attribute `roles` of the dataset, if it has one.
@@ -216,16 +216,19 @@ def _schema_of(
         return schema if isinstance(schema, Schema) else Schema(schema)
     if size == 0:
         raise InvalidArgumentError("the dataset has no samples", remedy="Pass `schema`")
-    from fuelrail.schema_inference import LOOKED_AT, infer  # it imports NumPy
+    from fuelrail.schema_inference import infer, looked_at  # it imports NumPy
 
-    samples = []
-    for i in range(min(size, LOOKED_AT)):
+    samples = looked_at(_made(source, size))
+    return infer(samples, _checked_roles(roles or {}), source.names_say_images)
+
+
+def _made(source: PythonSource, size: int) -> Iterator[object]:
+    for i in range(size):
         try:
-            samples.append(source[i])
+            yield source[i]
         except Exception as error:
             note_sample(error, i)
             raise
-    return infer(samples, _checked_roles(roles or {}), source.names_say_images)
 
 
 def _checked_roles(roles: Mapping[str, FieldSpec]) -> dict[str, FieldSpec]:

@@ -11,10 +11,8 @@ from fuelrail.dataset import Sample
 from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, note_sample
 from fuelrail.fields import DEFAULT_QUALITY, FieldSpec, Image
 from fuelrail.options import text, typed
-from fuelrail.packer import no_source
 from fuelrail.sample_values import SampleValues
 from fuelrail.schema import NativeRow, Schema, encoded_as, is_group
-from fuelrail.schema_inference import LOOKED_AT, infer
 
 __all__ = ["RecordValues", "SampleReader", "Samples", "indexable"]
 
@@ -64,9 +62,12 @@ class SampleReader:
         Errors: InvalidArgumentError if there are no samples, and those of `infer` and `described`;
         ArgumentTypeError if the first one is not a sample.
         """
+        from fuelrail.schema_inference import infer, looked_at  # not for `RecordValues`
+
         ready: list[Any] = []
         try:
-            for sample in self._first(LOOKED_AT if self._schema is None else 1):
+            samples = self._all()
+            for sample in itertools.islice(samples, 1) if self._schema else looked_at(samples):
                 ready.append(sample)
         except Exception as error:
             note_sample(error, len(ready))
@@ -82,12 +83,12 @@ class SampleReader:
         classes = list(schema.classes.items())
         return list(schema.native), classes, encoders, described(self._source, encoders)
 
-    def _first(self, count: int) -> Iterator[Any]:
+    def _all(self) -> Iterator[Any]:
         if self._samples is not None:
             samples = self._samples
-            return (samples[i] for i in range(min(count, len(samples))))
+            return (samples[i] for i in range(len(samples)))
         self._rest: Iterator[Any] = iter(self._source)
-        return itertools.islice(self._rest, count)
+        return self._rest
 
     def read(self, index: int) -> list[Any] | Refusal | None:
         """Returns the values of a sample, or why it is refused, or None after the last sample.
@@ -150,6 +151,8 @@ def _check_first(sample: object, schema: Schema | None, source: object) -> None:
             )
         return
     if not is_group(sample):
+        from fuelrail.packer import no_source  # workers need no packer
+
         raise no_source(source)
     if isinstance(sample, Mapping) or (schema and not isinstance(schema.tree, Mapping)):
         return

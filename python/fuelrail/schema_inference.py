@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, Union
 
@@ -15,11 +16,10 @@ from fuelrail.options import shown, typed
 from fuelrail.sample_values import array_of, numbers_of
 from fuelrail.schema import MAX_NAME_BYTES, Schema, check_key, in_one_line, is_group, members
 
-__all__ = ["LOOKED_AT", "infer"]
+__all__ = ["infer", "looked_at"]
 
-LOOKED_AT = 64
-"""The number of samples from which `pack` infers a schema."""
-
+_MOST_SAMPLES, _MOST_BYTES = 64, 64 << 20  # that a schema is inferred from
+_LEVELS = 8  # of a sample, whose bytes are counted; a list may contain itself
 _LARGE = 2**24  # up to it, float32 holds all whole numbers
 _HEAD_BYTES = 64  # enough for every signature
 # Of images, also in formats that cannot be decoded.
@@ -45,14 +45,38 @@ class _Found:
     """Whether texts have the extension of an image."""
 
 
+def looked_at(samples: Iterable[Any]) -> Iterator[Any]:
+    """Yields the samples from which a schema is inferred: the first 64, or fewer if they have more
+    than 64 MiB.
+    """
+    seen = 0
+    for sample in itertools.islice(samples, _MOST_SAMPLES):
+        yield sample
+        seen += _bytes_in(sample, _LEVELS)
+        if seen > _MOST_BYTES:
+            return
+
+
+def _bytes_in(value: Any, levels: int) -> int:
+    """Returns the bytes of the arrays and bytes objects in a value."""
+    if isinstance(value, (bytes, bytearray)):
+        return len(value)
+    if not is_group(value):
+        return int(getattr(value, "nbytes", 0))
+    items = list(value.values()) if isinstance(value, Mapping) else value
+    if not levels or (items and isinstance(items[0], (int, float, str))):
+        return 0
+    return sum(_bytes_in(item, levels - 1) for item in items)
+
+
 def infer(
-    samples: Sequence[object],
+    samples: Iterable[object],
     roles: Mapping[str, FieldSpec] | None = None,
     names_say_images: bool = False,
 ) -> Schema:
     """Returns the schema of samples.
 
-    samples: nested dicts; at least one.
+    samples: nested dicts; at least one. Read one after the other, none is kept.
     roles: the types of some fields, by name or pattern: `*` stands for any characters. Default:
         none.
     names_say_images: whether an array that may be an image is one if its field is called "image"
@@ -71,8 +95,6 @@ def infer(
     sample has other fields than the first or a value of another type, which names the sample; if a pattern
     in `roles` matches no field.
     """
-    if not samples:
-        raise InvalidArgumentError("a schema cannot be inferred, because there are no samples")
     tree: Tree | None = None
     for number, sample in enumerate(samples):
         try:
@@ -86,6 +108,8 @@ def infer(
                 found=error.found,
                 remedy=error.remedy or "Pass a schema",
             ) from None
+    if tree is None:
+        raise InvalidArgumentError("a schema cannot be inferred, because there are no samples")
     notes: dict[str, str] = {}
     known = _Roles(roles or {}, names_say_images)
     made = _schema_tree("", tree, notes, _has_image(tree), known)

@@ -16,6 +16,8 @@ from fuelrail.schema import Schema
 
 __all__ = ["command", "greeting", "main"]
 
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
 
 class _Greeting(NamedTuple):
     """What a worker gets to know when it starts."""
@@ -60,6 +62,8 @@ def greeting(source: bytes, schema: Schema, size: int) -> bytes:
 
 def main() -> None:
     """Makes samples until the parent process wants no more, and ends this process."""
+    for name in _THREADS:  # before NumPy is imported: the workers are many already
+        os.environ.setdefault(name, "1")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     channel = _core.WorkerChannel(int(sys.argv[-1]))
@@ -99,7 +103,7 @@ def _maker(told: _Greeting) -> tuple[python_dataset.SampleMaker, int]:
     if len(source) != told.size:
         raise python_dataset.changed_size(source, told.size)
     if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(1)  # the workers are many already
+        sys.modules["torch"].set_num_threads(1)
     return python_dataset.SampleMaker(source, told.schema), told.size
 
 

@@ -108,6 +108,7 @@ std::string image_name(const Schema& schema, size_t field, size_t item = 0);
 struct FieldValue : EncodedImage {
   std::vector<int64_t> shape{};  // of a tensor with -1 in its spec
   std::vector<Bytes> items{};    // of a list; an image without metadata is one item
+  Bytes rest{};                  // to be written: what follows `bytes`, elsewhere in memory
 };
 
 // Filled by Container::parse, which assigns every value, so a sample can be reused for the next

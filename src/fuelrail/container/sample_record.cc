@@ -412,7 +412,7 @@ uint64_t table_words_of(const FieldSpec& field, const FieldValue& value) {
 }
 
 uint64_t bytes_of(const FieldSpec& field, const FieldValue& value) {
-  if (!field.has(kListField)) return value.bytes.size();
+  if (!field.has(kListField)) return value.bytes.size() + value.rest.size();
   uint64_t bytes = 0;
   for (const Bytes item : value.items) bytes += item.size();
   return bytes;
@@ -441,6 +441,7 @@ MutableBytes write_value(const FieldSpec& field, const FieldValue& value, Mutabl
     for (const Bytes item : value.items) out = rest_after(item);
   } else {
     out = rest_after(value.bytes);
+    out = rest_after(value.rest);
   }
   std::ranges::fill(out.first(padded(bytes) - bytes), std::byte{0});
   return next;
@@ -452,6 +453,7 @@ void append_value(const FieldSpec& field, const FieldValue& value, std::vector<s
     for (const Bytes item : value.items) append_bytes(out, item);
   } else {
     append_bytes(out, value.bytes);
+    append_bytes(out, value.rest);
   }
   pad(out, begin);
 }

@@ -57,9 +57,13 @@ void append_header(ConstRawView array, std::vector<std::byte>& out) {
 
 }  // namespace
 
-void encode_npy(ConstRawView array, std::vector<std::byte>& out) {
+void encode_npy_header(ConstRawView array, std::vector<std::byte>& out) {
   out.clear();
   append_header(array, out);
+}
+
+void encode_npy(ConstRawView array, std::vector<std::byte>& out) {
+  encode_npy_header(array, out);
   const auto row_bytes = static_cast<size_t>(array.row_bytes());
   size_t at = out.size();
   out.resize(at + static_cast<size_t>(array.height) * row_bytes);

@@ -15,4 +15,7 @@ namespace fuelrail {
 // element type. Threads: any number at once.
 void encode_npy(ConstRawView array, std::vector<std::byte>& out);
 
+// Replaces `out` with the part of this file before the elements. Errors, too: as above.
+void encode_npy_header(ConstRawView array, std::vector<std::byte>& out);
+
 }  // namespace fuelrail

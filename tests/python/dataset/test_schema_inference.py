@@ -12,7 +12,7 @@ import torch
 
 import fuelrail as fr
 from fuelrail import fields as F
-from fuelrail.schema_inference import infer
+from fuelrail.schema_inference import infer, looked_at
 from photographs import encoded, photograph
 
 ENDLESS: list[Any] = []
@@ -154,3 +154,10 @@ def test_a_sample_that_differs_is_named(first: Any, other: Any, message: str) ->
 def test_file_names_beside_an_image_and_in_some_samples_are_text() -> None:
     assert infer([{"image": JPEG, "file_name": "a.jpg"}])["file_name"] == F.Text()
     assert infer([{"x": "a.jpg"}, {"x": "a cat"}])["x"] == F.Text()
+
+
+def test_fewer_samples_are_looked_at_if_they_are_large() -> None:
+    large = [{"x": [np.zeros(16 << 20, np.uint8)], "y": i} for i in range(9)]
+    assert [sample["y"] for sample in looked_at(large)] == [0, 1, 2, 3, 4]
+    assert len(list(looked_at([{"x": 0}] * 100))) == 64
+    assert len(list(looked_at([ENDLESS]))) == 1

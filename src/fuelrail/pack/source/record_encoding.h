@@ -15,7 +15,8 @@ class RecordEncoding {
  public:
   // Lifetime: `samples` outlives the object. Errors: InvalidArgumentError for a schema that cannot
   // be stored, and for class names of a field that is not a label.
-  explicit RecordEncoding(const SampleSource& samples);
+  // `borrows`: as in SourceSample.
+  RecordEncoding(const SampleSource& samples, bool borrows);
   ~RecordEncoding();
   RecordEncoding& operator=(RecordEncoding&&) = delete;
 

@@ -40,6 +40,7 @@ FieldValue field_value(const FieldSpec& field, const SourceValue& value) {
     stored.items.assign(value.items.begin(), value.items.end());
   } else {
     stored.bytes = value.bytes;
+    stored.rest = value.rest;
     stored.shape = value.shape;
   }
   return stored;

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "fuelrail/base/box.h"
+#include "fuelrail/base/bytes.h"
 #include "fuelrail/container/sample.h"
 #include "fuelrail/pack/pack_result.h"
 
@@ -18,6 +20,8 @@ struct SourceValue {
   // An encoded image, text, bytes, or the elements of a tensor (row-major, little-endian). If
   // `pixels` is set, its pixels.
   std::vector<std::byte> bytes;
+  // What follows `bytes`, in memory that SourceSample::lent keeps.
+  Bytes rest;
   // Of a tensor: all its extents.
   std::vector<int64_t> shape;
   // Of a list, instead of `bytes`.
@@ -35,6 +39,10 @@ struct SourceSample {
   uint64_t id = 0;
   std::vector<SourceValue> fields;  // in the schema's order
   bool ended = false;  // there is no sample i, because the source is a stream that has ended
+  // Whether the source may lend memory instead of copying it. The reader then clears `lent` when it
+  // has used the values, before it reads another sample.
+  bool borrows = false;
+  std::vector<std::shared_ptr<const void>> lent{};
 };
 
 // Immutable. Threads: any number may call any method at once.
