@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "fuelrail/base/error.h"
@@ -260,24 +261,35 @@ class WorkerPool::Workers {
   }
 
  private:
-  // A caller's right to use a worker.
+  // A caller's right to use a worker. Callers get it in the order of their calls.
   class Seat {
    public:
     Seat(Workers& workers, const KeepGoing& keep_going) : workers_(workers) {
       const Lock lock(workers_.mutex_);
-      check_keep_going(keep_going);
-      while (workers_.busy_ >= workers_.options_->workers) {
-        workers_.free_.wait_until(workers_.mutex_, Clock::now() + kPoll);
+      const uint64_t ticket = workers_.next_ticket_++;
+      workers_.waiting_.insert(ticket);
+      try {
         check_keep_going(keep_going);
+        while (workers_.busy_ >= workers_.options_->workers ||
+               *workers_.waiting_.begin() != ticket) {
+          workers_.changed_.wait_until(workers_.mutex_, Clock::now() + kPoll);
+          check_keep_going(keep_going);
+        }
+      } catch (...) {
+        workers_.waiting_.erase(ticket);
+        workers_.changed_.notify_all();
+        throw;
       }
+      workers_.waiting_.erase(ticket);
       ++workers_.busy_;
+      workers_.changed_.notify_all();  // another worker may be free
     }
     ~Seat() {
       {
         const Lock lock(workers_.mutex_);
         --workers_.busy_;
       }
-      workers_.free_.notify_one();
+      workers_.changed_.notify_all();
     }
     Seat& operator=(Seat&&) = delete;
 
@@ -349,7 +361,9 @@ class WorkerPool::Workers {
 
   const std::shared_ptr<const PoolOptions> options_;
   Mutex mutex_;
-  Condition free_;
+  Condition changed_;  // `busy_` or `waiting_`
+  uint64_t next_ticket_ FUELRAIL_GUARDED_BY(mutex_) = 0;
+  std::set<uint64_t> waiting_ FUELRAIL_GUARDED_BY(mutex_);  // tickets of callers
   std::optional<SharedMemory> greeting_ FUELRAIL_GUARDED_BY(mutex_);
   size_t busy_ FUELRAIL_GUARDED_BY(mutex_) = 0;
   std::string refusal_ FUELRAIL_GUARDED_BY(mutex_);  // why no worker can start
