@@ -591,7 +591,8 @@ class WorkerChannel:
     def refuse(self, why: str) -> None: ...
 
     @staticmethod
-    def end() -> None: ...
+    def end() -> None:
+        """Ends this process and those it has started."""
 
     def serve(self, description: tuple[Any, ...], size: int, read: object, explain: object) -> None:
         """
