@@ -130,8 +130,8 @@ if __name__ == "__main__":
     batches = iter(fr.Loader(data, 1))
     for _ in range(3):
         next(batches)
-    print("hangs", flush=True)
     try:
+        print("hangs", flush=True)
         next(batches)
     except KeyboardInterrupt:
         print("interrupted", flush=True)
