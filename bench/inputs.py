@@ -75,7 +75,7 @@ HEADS = {
 }
 MEMORY_EPOCHS = (2, 20)
 COLUMNS = 8  # small fields of the two cameras
-SMALL_RECORDS = 16384  # samples without images
+SMALL_RECORDS = 4096  # samples without images
 
 
 def pictures(folder: pathlib.Path) -> list[pathlib.Path]:
@@ -242,7 +242,7 @@ def fields(folder: pathlib.Path, options: argparse.Namespace) -> dict[str, Any]:
     for source in ("packed", "provider"):
         contenders = {columns: make.fuelrail(source, columns) for columns in ("frame", "whole")}
         values: dict[str, list[float]] = {}
-        for number in range(2 * options.rounds + 1):
+        for number in range(options.rounds + 1):
             cost = {columns: contender.run(number) for columns, contender in contenders.items()}
             for name in ("consumer_us", "process_us"):
                 more = cost["whole"][name] - cost["frame"][name]
