@@ -220,11 +220,11 @@ def first_batches(folder: pathlib.Path, options: argparse.Namespace) -> dict[str
 
 
 def memory(folder: pathlib.Path, options: argparse.Namespace) -> dict[str, Any]:
-    """MiB of the provider's loader and its workers."""
+    """MiB of the provider's loader and its workers, with epochs of FRAMES samples."""
     results: dict[str, Any] = {}
     for kind in KINDS:
         print(f"-- memory, {kind}", flush=True)
-        contender = Makers(folder, kind, options.records).fuelrail("provider")
+        contender = Makers(folder, kind, FRAMES).fuelrail("provider", "long")
         answers = [contender.run(epoch) for epoch in range(MEMORY_EPOCHS[-1])]
         contender.stop()
         results[kind] = {
@@ -339,7 +339,7 @@ def main() -> int:
         "choices": [*KINDS, *parts],
         "help": "measure only this part; may be repeated",
     }
-    options = options_of(__doc__, "records", 5, (64, 2), ("--only", only), count=192)
+    options = options_of(__doc__, "records", 5, (64, 2), ("--only", only), count=128)
     chosen = options.only or [*KINDS, *parts]
     use_own_bytecode()
     results = begun("./run bench inputs", options, "records")
