@@ -75,7 +75,7 @@ HEADS = {
 }
 MEMORY_EPOCHS = (2, 20)
 COLUMNS = 8  # small fields of the two cameras
-SMALL_RECORDS = 16384  # samples without images
+SMALL_RECORDS = 4096  # samples without images
 
 
 def pictures(folder: pathlib.Path) -> list[pathlib.Path]:
@@ -220,11 +220,11 @@ def first_batches(folder: pathlib.Path, options: argparse.Namespace) -> dict[str
 
 
 def memory(folder: pathlib.Path, options: argparse.Namespace) -> dict[str, Any]:
-    """MiB of the provider's loader and its workers."""
+    """MiB of the provider's loader and its workers, with epochs of FRAMES samples."""
     results: dict[str, Any] = {}
     for kind in KINDS:
         print(f"-- memory, {kind}", flush=True)
-        contender = Makers(folder, kind, options.records).fuelrail("provider")
+        contender = Makers(folder, kind, FRAMES).fuelrail("provider", "long")
         answers = [contender.run(epoch) for epoch in range(MEMORY_EPOCHS[-1])]
         contender.stop()
         results[kind] = {
@@ -242,7 +242,7 @@ def fields(folder: pathlib.Path, options: argparse.Namespace) -> dict[str, Any]:
     for source in ("packed", "provider"):
         contenders = {columns: make.fuelrail(source, columns) for columns in ("frame", "whole")}
         values: dict[str, list[float]] = {}
-        for number in range(2 * options.rounds + 1):
+        for number in range(options.rounds + 1):
             cost = {columns: contender.run(number) for columns, contender in contenders.items()}
             for name in ("consumer_us", "process_us"):
                 more = cost["whole"][name] - cost["frame"][name]
@@ -339,7 +339,7 @@ def main() -> int:
         "choices": [*KINDS, *parts],
         "help": "measure only this part; may be repeated",
     }
-    options = options_of(__doc__, "records", 5, (64, 2), ("--only", only), count=192)
+    options = options_of(__doc__, "records", 5, (64, 2), ("--only", only), count=128)
     chosen = options.only or [*KINDS, *parts]
     use_own_bytecode()
     results = begun("./run bench inputs", options, "records")

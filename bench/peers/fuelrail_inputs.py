@@ -1,8 +1,8 @@
 """The contender fuelrail on bench/inputs.py's samples: SOURCE FOLDER KIND RECORDS SAVED [MODE].
 
 SOURCE: "packed" reads the file FOLDER/KIND.rec; "provider" makes the samples in two processes. Both decode in two threads.
-SAVED: where the batches are saved that are compared with others. MODE: "first" only makes the first batch, "frame" only loads
-the frames' numbers, "whole" (the default) loads all fields.
+SAVED: where the batches are saved that are compared with others. MODE: "frame" only loads the frames' numbers; any other
+loads all fields, and saves nothing.
 """
 
 from __future__ import annotations
