@@ -202,7 +202,7 @@ def loading(folder: pathlib.Path, kind: str, options: argparse.Namespace) -> dic
 
 
 def first_batches(folder: pathlib.Path, options: argparse.Namespace) -> dict[str, Any]:
-    """Seconds to the first batch of all contenders with their usual settings, in fresh processes."""
+    """Seconds to the first batch of fuelrail, packed and provider, in fresh processes."""
     results: dict[str, Any] = {}
     for kind in KINDS:
         print(f"-- first batch, {kind}", flush=True)

@@ -125,9 +125,9 @@ def pack(
         written to `X_NAME.rec` or `X_NAME.ffr`.
     schema: for samples: a `fuelrail.Schema`, or the dict or list to make one from. Default: it is inferred
         from the first 64 samples (fewer if they have more than 64 MiB), which are kept: bytes and
-        paths whose content begins as an image are images, arrays are tensors whose differing extents become -1, int becomes int64, float
-        becomes float32 (float64 if one is over 2**24), and str text. If a field stays open, the error shows the schema found so
-        far as code.
+        paths whose content begins as an image are images, arrays are tensors whose differing
+        extents become -1, int becomes int64, float becomes float32 (float64 if one is over 2**24),
+        and str text. If a field stays open, the error shows the schema found so far as code.
     strict: for samples: boxes outside of their image by more than its size are errors of their
         samples. Default: False, they are stored, and counted in a warning.
     resize: length of the shorter side after resizing, 1 to 32,768 pixels. Smaller images are not

@@ -7,10 +7,9 @@
 // The fetch thread takes a plan, submits the batch's reads and passes each record on when it
 // arrives. While records of 16 KB to 1 MB are in the page cache, their workers read them
 // (worker_reads.h). Workers take records in the order of batches, a few at a time, and write rows;
-// a batch takes its memory slot when its first row is written. `next` returns batch k only after
-// batch k -
-// 1. The engine does not stop at the end of an epoch: it fetches the next one while the user works
-// between epochs.
+// a batch takes its memory slot when its first row is written. `next` returns batches in order. The
+// engine does not stop at the end of an epoch: it fetches the next one while the user works between
+// epochs.
 //
 // Slow storage: while workers wait for records, the number of reads in flight grows (read_depth.h).
 // It may then include reads for batches beyond the `prefetch` ones; workers do not start those

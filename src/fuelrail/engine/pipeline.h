@@ -190,7 +190,7 @@ class Pipeline {
   void take_from(BatchJob& job, size_t most, Group& group) FUELRAIL_REQUIRES(mutex_);
   size_t group_size() const FUELRAIL_REQUIRES(mutex_);
   bool have_slot(BatchJob& job) FUELRAIL_REQUIRES(mutex_);
-  void process_group(Worker& worker, Group& group, std::vector<std::byte>& scratch);
+  void process_group(Worker& worker, Group& group, std::vector<std::byte>& records);
   void hand_in(Group& group) FUELRAIL_REQUIRES(mutex_);
   void return_row(Row& row) FUELRAIL_REQUIRES(mutex_);
   void join_rows(BatchJob& job) FUELRAIL_REQUIRES(mutex_);

@@ -29,7 +29,6 @@ void process(Worker& worker, std::span<Task> tasks) {
 
 // A worker reads as many records as fit into this part of its CPU's cache, then processes them.
 constexpr size_t kReadAtOnce = size_t{256} << 10;
-constexpr size_t kRecordAlignment = 64;
 
 }  // namespace
 
@@ -229,7 +228,6 @@ void Pipeline::finish_row(Row& row, std::exception_ptr error) {
   BatchJob& job = *row.job;
   release(row);
   row.located = false;
-  row.stage = Row::Stage::kPlanned;
   if (error && skip(row, error)) return;
   row.stage = Row::Stage::kDone;
   ++job.done;

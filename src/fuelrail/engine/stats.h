@@ -28,8 +28,8 @@ struct Stats {
   uint64_t tolerated = 0;  // oddities tolerated in images (decode/decoder.h)
   size_t slots_lent = 0;   // batches that the user holds
   // The read backend used so far, for the records that workers do not read from the page cache
-  // themselves: "io_uring", "pread" (threads), "io_uring and pread" or "inline";
-  // empty before the first `next` and after `stop`.
+  // themselves: "io_uring", "pread" (threads), "io_uring and pread" or "inline"; empty before the
+  // first `next` and after `stop`.
   std::string read_backend;
   // Current number of simultaneous reads by threads; io_uring has its own limit.
   size_t reads_at_once = 0;

@@ -2,10 +2,9 @@
 //
 // If a record is in the page cache, its worker reads it best, just before it processes it: the
 // bytes are then still in the worker's CPU cache. Any other record must be read ahead, so that its
-// worker does not wait. Which of both is the case is not known before a read, so workers read until
-// one of them finds a record that is not cached; then records are read ahead, and one of each few
-// is a probe, until many probes in a row were cached. If that proves wrong, the next attempt needs
-// twice as many.
+// worker does not wait. Workers read their own records until one is not cached. Then records are
+// read ahead, and some of them are probes: after enough cached probes in a row, workers read again.
+// Each return to reading ahead doubles the number of probes that are needed.
 #pragma once
 
 #include <algorithm>

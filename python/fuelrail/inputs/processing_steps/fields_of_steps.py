@@ -67,7 +67,7 @@ def missing(fields: SampleDataGroup, name: Name, failure: str) -> FieldError:
 
 
 def groups_named(fields: SampleDataGroup, name: Name) -> list[SampleDataGroup]:
-    """Returns all groups of this name. Errors: FieldError if there are none."""
+    """Returns the groups with this name. Errors: FieldError if no group has it."""
     text = f"No occurrences of annotations found with the name '{name}'"
     return [fields.get_item_in_path(path) for path in occurrences(fields, name, text)]
 
