@@ -87,7 +87,10 @@ class ProviderSource(PythonSource):
             raise ArgumentTypeError(
                 "`get_data` returned a wrong type", expected="a SampleDataGroup", found=typed(group)
             )
-        return self._plain("", group.to_dictionary())
+        own = type(group).__module__.startswith("fuelrail.")
+        return self._plain(
+            "", group.to_dictionary(read_only=True) if own else group.to_dictionary()
+        )
 
     def fit(self, schema: Schema) -> None:
         """Arrays of one dimension in image fields are the bytes of encoded images."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import math
+import mmap
 import numbers
 from collections.abc import Hashable, Mapping
 from typing import Any, NoReturn
@@ -15,7 +16,7 @@ from fuelrail.inputs.data_type import DataType
 from fuelrail.inputs.errors import FieldError
 from fuelrail.options import shown, typed
 
-__all__ = ["converted", "decoded", "encoded", "exported", "mapped"]
+__all__ = ["Lent", "converted", "decoded", "encoded", "exported", "mapped"]
 
 Array = numpy.ndarray[Any, Any]
 Name = str | int
@@ -26,15 +27,34 @@ _BYTES = (bytes, bytearray)
 # --- Numbers ---
 
 
+class Lent:
+    """An array that was assigned and cannot change, such as a file that is mapped for reading. It
+    is copied when somebody may want to change it.
+    """
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+        self._is_copied = False
+
+    def copied(self) -> Array:
+        """Returns the copy, which `array` then is, too."""
+        if not self._is_copied:
+            self.array, self._is_copied = numpy.array(self.array), True
+        return self.array
+
+
 def converted(value: Any, kind: DataType, name: Name) -> Any:
-    """Returns numbers as a new array of the field's type, in native byte order; for UINT8, bytes,
-    too. Returns None and other objects, such as tensors, unchanged.
+    """Returns numbers as a new array of the field's type, in native byte order, or as a Lent; for
+    UINT8, bytes, too. Returns None and other objects, such as tensors, unchanged.
 
     Floats are rounded to the precision of the type. Errors: InvalidArgumentError for any other
     change of a value, for text, and for lists that are not a tensor.
     """
     if isinstance(value, _NUMBERS):
-        return _cast(_array_of(value, kind, name), kind, name)
+        array = _array_of(value, kind, name)
+        if array.dtype == kind.dtype and array.dtype.isnative and _cannot_change(array):
+            return Lent(array)
+        return _cast(array, kind, name)
     if isinstance(value, _BYTES) and kind is DataType.UINT8:
         return numpy.frombuffer(bytearray(value), numpy.uint8)
     if isinstance(value, (str, *_BYTES)):
@@ -61,6 +81,15 @@ def _array_of(value: Any, kind: DataType, name: Name) -> Array:
     if is_mixed and kind.dtype.itemsize == 8 and (abs(array) >= 2**53).any():
         array = numpy.array(value, object)  # NumPy has rounded the list's large integers
     return array
+
+
+def _cannot_change(array: Array) -> bool:
+    memory: Any = array
+    while isinstance(memory, numpy.ndarray):
+        if memory.flags.writeable:
+            return False
+        memory = memory.base
+    return isinstance(memory, (bytes, mmap.mmap)) and memoryview(memory).readonly
 
 
 def _cast(array: Array, kind: DataType, name: Name) -> Array:
@@ -168,6 +197,8 @@ def exported(value: Any, kind: DataType, name: Name) -> Any:
     """Returns what leaves a group: arrays in native byte order, and arrays for numbers. Other
     objects, such as None, tensors and nodes of a DALI graph, are returned unchanged.
     """
+    if isinstance(value, Lent):
+        return value.copied()
     if type(value) is numpy.ndarray:
         return value if value.dtype.isnative else value.astype(value.dtype.newbyteorder("="))
     if isinstance(value, numpy.generic):

@@ -232,6 +232,8 @@ class SampleDataGroup(FieldTree):
 
     def __getitem__(self, name: Name) -> Any:
         value = self._raw(name)
+        if isinstance(value, field_values.Lent):
+            value = value.copied()
         if self._types[name] is DataType.STRING and not _is_node(value):
             return field_values.decoded(value, name)
         return value
@@ -398,12 +400,21 @@ class SampleDataGroup(FieldTree):
         """Returns a new group with the same values. The values themselves are not copied."""
         return self._copy(keep=True)
 
-    def to_dictionary(self) -> dict[Name, Any]:
-        """Returns the tree as nested dicts, with the names of the fields as keys."""
-        return {
-            name: value.to_dictionary() if isinstance(value, SampleDataGroup) else value
-            for name, value in self.items()
-        }
+    def to_dictionary(self, *, read_only: bool = False) -> dict[Name, Any]:
+        """Returns the tree as nested dicts, with the names of the fields as keys.
+
+        read_only: an array that was assigned from memory that cannot change, such as a file that is
+            mapped for reading, is returned without a copy. Default: False.
+        """
+        values: dict[Name, Any] = {}
+        for name, value in self._values.items():
+            if isinstance(value, SampleDataGroup):
+                values[name] = value.to_dictionary(read_only=read_only)
+            elif read_only and isinstance(value, field_values.Lent):
+                values[name] = value.array
+            else:
+                values[name] = self[name]
+        return values
 
     def _copy(self, keep: bool) -> SampleDataGroup:
         copy = SampleDataGroup()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import decimal
 import enum
 import fractions
+import pathlib
+import pickle
 import sys
 from typing import Any
 
@@ -120,6 +122,54 @@ def test_an_array_that_is_not_contiguous_is_copied() -> None:
     assert found.tolist() == given.tolist()
     given[:] = 0
     assert found.any()
+
+
+def mapped_for(mode: Any, folder: pathlib.Path) -> Any:
+    np.save(folder / "x.npy", np.arange(6, dtype=np.float32))
+    return np.load(folder / "x.npy", mmap_mode=mode)
+
+
+CONSTANT = {
+    "a file mapped for reading": lambda folder: mapped_for("r", folder),
+    "a part of it": lambda folder: mapped_for("r", folder)[1:5:2],
+    "bytes": lambda folder: np.frombuffer(bytes(24), np.float32),
+}
+MAY_CHANGE = {
+    "a file mapped for writing": lambda folder: mapped_for("r+", folder),
+    "a bytearray": lambda folder: np.frombuffer(bytearray(24), np.float32),
+    "a read-only view": lambda folder: np.lib.stride_tricks.as_strided(
+        np.zeros(6, np.float32), writeable=False
+    ),
+    "another dtype": lambda folder: mapped_for("r", folder).view(np.int32),
+}
+
+
+@pytest.mark.parametrize("array", [*CONSTANT, *MAY_CHANGE])
+def test_a_value_is_the_groups_own_and_can_be_changed(array: str, tmp_path: pathlib.Path) -> None:
+    given = (CONSTANT | MAY_CHANGE)[array](tmp_path)
+    before = given.tolist()
+    group = one(DataType.FLOAT)
+    group["x"] = given
+    with_same_values = group.get_copy()
+    restored = pickle.loads(pickle.dumps(group))
+    group["x"][0] = 8
+    for same in (group["x"], group.get_data()[0], group.to_dictionary(read_only=True)["x"]):
+        assert same[0] == 8
+    assert with_same_values["x"][0] == 8
+    assert given.tolist() == before == restored["x"].tolist()
+    restored["x"][0] = 8
+
+
+@pytest.mark.parametrize("array", [*CONSTANT, *MAY_CHANGE])
+def test_only_what_cannot_change_is_returned_without_a_copy(
+    array: str, tmp_path: pathlib.Path
+) -> None:
+    given = (CONSTANT | MAY_CHANGE)[array](tmp_path)
+    group = one(DataType.FLOAT)
+    group["x"] = given
+    is_given = np.shares_memory(given, group.to_dictionary(read_only=True)["x"])
+    assert is_given == (array in CONSTANT)
+    assert not np.shares_memory(given, group.to_dictionary()["x"])
 
 
 @pytest.mark.parametrize("kind", INTEGERS)
