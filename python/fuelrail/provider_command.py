@@ -7,10 +7,11 @@ import importlib
 import inspect
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fuelrail.errors import Error, InvalidArgumentError, IoError, NotFoundError
+from fuelrail.errors import Error, FuelrailWarning, InvalidArgumentError, IoError, NotFoundError
 from fuelrail.options import nearest, typed
 from fuelrail.packer import pack
 from fuelrail.python_dataset import open_python
@@ -33,9 +34,12 @@ def run(arguments: Sequence[str]) -> int:
     """Runs the command with the arguments after `fuelrail`, and returns its exit code."""
     given = _parser().parse_args(arguments[1:])
     try:
-        return _pack(given)
+        with warnings.catch_warnings():
+            _show_warnings()
+            return _pack(given)
     except Error as error:
-        print(f"fuelrail: {error}", file=sys.stderr)
+        said = str(error).replace("Pass schema=", "Give the dataset an attribute schema = ")
+        print(f"fuelrail: {said}", file=sys.stderr)
         if isinstance(error, (IoError, NotFoundError)):
             return _INPUT_OUTPUT
         return _USAGE if isinstance(error, InvalidArgumentError) else _DATA_PROBLEM
@@ -45,6 +49,19 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as error:
         print(f"fuelrail: the provider raised SystemExit: {error}", file=sys.stderr)
         return _DATA_PROBLEM
+
+
+def _show_warnings() -> None:
+    """Makes our warnings those of a command: without a line of code."""
+    shown_by_python = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        if issubclass(category, FuelrailWarning):
+            print(f"fuelrail: warning: {message}", file=sys.stderr)
+        else:
+            shown_by_python(message, category, *where)
+
+    warnings.showwarning = show
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -181,6 +181,7 @@ def packed(folder: pathlib.Path, *words: str) -> subprocess.CompletedProcess[str
 
 
 CONFIGURED = """
+import numpy as np
 from fuelrail import fields as F
 from python_datasets import Provider
 class Configured(Provider):
@@ -192,6 +193,10 @@ def of(folder):
 class Leaves(Configured):
     def get_data(self, sample_index):
         raise SystemExit(0)
+none = [{"tags": []}]
+class Far(list):
+    roles = {"image": F.Image(), "boxes": F.Boxes("xyxy")}
+far = Far([{"image": np.zeros((4, 4, 3), np.uint8), "boxes": np.full((1, 4), 100, np.float32)}])
 """
 
 
@@ -233,6 +238,7 @@ def test_the_command_takes_an_object_and_writes_parts(tmp_path: pathlib.Path) ->
         ("configured:Leaves", 1, "the provider raised SystemExit: 0"),
         (".configured:Configured", 2, "MODULE:NAME"),
         ("configured:F.Boxes", 2, "cannot be called without arguments"),
+        ("configured:none", 2, "Give the dataset an attribute schema = fr.Schema({"),
     ],
 )
 def test_the_command_says_what_is_wrong(
@@ -244,6 +250,14 @@ def test_the_command_says_what_is_wrong(
     assert text in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "x.rec").exists()
+
+
+def test_the_command_warns_without_a_line_of_code(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "configured.py").write_text(CONFIGURED)
+    done = packed(tmp_path, "--provider", "configured:far", "x.rec")
+    assert done.returncode == 0
+    assert done.stderr.startswith("fuelrail: warning: x.rec: boxes of the field 'boxes' outside")
+    assert done.stderr.count("\n") == 1
 
 
 def test_strings_of_differing_length_arrive_unchanged() -> None:
