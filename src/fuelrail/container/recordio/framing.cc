@@ -14,11 +14,12 @@ namespace {
 constexpr size_t kWordBytes = 4;
 constexpr size_t kSearchedAtOnce = 256;
 
-// No early exit, so that the compiler can vectorize the loop.
+// No early exit, so that the compiler can vectorize the loop. All bits are set because that is what
+// a vector comparison returns.
 bool block_has_magic(const std::byte* block) {
   uint32_t found = 0;
   for (size_t i = 0; i < kSearchedAtOnce; i += kWordBytes) {
-    found |= load_le<uint32_t>(block + i) == kMagic ? 1u : 0u;
+    found |= load_le<uint32_t>(block + i) == kMagic ? ~0u : 0u;
   }
   return found != 0;
 }
