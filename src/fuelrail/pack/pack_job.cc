@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -16,6 +17,10 @@ namespace {
 
 // If so many images fail before any is packed, the cause is hardly in the images.
 constexpr uint64_t kAllFailing = 64;
+
+// Encoded images that wait to be written. More would leave the processor's caches before they are.
+constexpr uint64_t kWaitingBytes = uint64_t{8} << 20;      // for each thread
+constexpr uint64_t kMaxWaitingBytes = uint64_t{64} << 20;  // for all of them
 
 void write_report(const std::string& uri, const std::vector<PackFailure>& failures) {
   const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
@@ -211,9 +216,12 @@ void PackJob::write_all() {
     const auto first = planned.plan.images.begin() + static_cast<int64_t>(planned.taken);
     order.insert(order.end(), first, planned.plan.images.end());
   }
+  const int threads = std::max(options_.threads.value_or(default_threads()), 1);
   Images images(
       {.items = source_.is_stream() ? UINT64_MAX : order.size(),
-       .threads = options_.threads.value_or(default_threads())},
+       .threads = threads,
+       .capacity_bytes =
+           std::min(kWaitingBytes * static_cast<uint64_t>(threads), kMaxWaitingBytes)},
       [&]() -> Images::Worker {
         return [&order, reader = make_reader()](uint64_t i) {
           return reader->read(order.empty() ? i : order[i]);
