@@ -53,6 +53,16 @@ static PyGILState_STATE take_gil() {
 GilTaken::GilTaken() : state_(take_or_sleep(take_gil)) {}
 GilTaken::~GilTaken() { PyGILState_Release(state_); }
 
+// Python deletes the state of a thread with the last of its PyGILState_Ensure.
+ThreadState::ThreadState() {
+  const GilTaken taken;
+  state_ = PyGILState_Ensure();
+}
+ThreadState::~ThreadState() {
+  const GilTaken taken;
+  PyGILState_Release(state_);
+}
+
 // Whether this is the process's main thread, which is also CPython's.
 bool PythonTurns::hears_signals() { return ::gettid() == ::getpid(); }
 

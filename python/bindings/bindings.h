@@ -83,6 +83,18 @@ class GilTaken {
   PyGILState_STATE state_;
 };
 
+// While it exists, Python keeps the state of this thread, so that a GilTaken need not create one.
+// Requires: the thread that created it destroys it.
+class ThreadState {
+ public:
+  ThreadState();
+  ~ThreadState();
+  ThreadState& operator=(ThreadState&&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
 // Calls `function(*arguments, **named)`. `named` is a dict or null. Errors: nb::python_error.
 nb::object call_python(nb::handle function, const nb::tuple& arguments, nb::handle named = {});
 // Errors: nb::python_error.

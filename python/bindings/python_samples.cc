@@ -150,6 +150,7 @@ std::vector<PythonSamples::Pending> PythonSamples::call(uint64_t i, pack::Source
   if (ended_) return {};
   const GilTaken taken;
   try {
+    out.lent.clear();  // with the GIL, which their release needs
     const nb::object values = call_python(*read_, nb::make_tuple(i));
     if (nb::isinstance<nb::tuple>(values)) throw_bad_sample(nb::borrow<nb::tuple>(values));
     out.ended = values.is_none();
@@ -210,6 +211,13 @@ void PythonSamples::take_item(Pending item, nb::handle value, pack::SourceSample
       out.lent.push_back(buffer);
       return;
     }
+  }
+  if (kind == FieldKind::kImage && PyBytes_Check(value.ptr()) && !field.has(kListField)) {
+    const auto buffer = shared_buffer(value);
+    item.bytes->clear();
+    out.fields[item.field].rest = buffer->bytes();
+    out.lent.push_back(buffer);
+    return;
   }
   assign(Buffer(value).bytes(), *item.bytes);
   if (kind == FieldKind::kImage && !PyBytes_Check(value.ptr())) {

@@ -44,7 +44,8 @@ SamplesDescription description_of(const nb::tuple& given);
 // Then calls `read(i)`, which returns the values of sample i as `Schema.flatten` does; or a tuple
 // (failure, expected, found, remedy) for a sample that cannot be packed; or None after the last
 // sample of a stream. It is called by one thread at a time, with the GIL. Files are read, and
-// arrays encoded, without the GIL, by the thread that calls `read`.
+// arrays encoded, without the GIL, by the thread that calls `read`. Images that are `bytes`, which
+// cannot change, are lent until the next sample.
 //
 // On a Python without a global lock, several threads call `read` at the same time if the number of
 // samples is known and `at_once` is set.
@@ -67,6 +68,9 @@ class PythonSamples final : public pack::SampleSource {
   std::string contents() const override { return described().contents; }
   std::string path(uint64_t i) const override;
   void read(uint64_t i, pack::SourceSample& out) const override;
+  std::shared_ptr<const void> begin_thread() const override {
+    return std::make_shared<ThreadState>();
+  }
 
  private:
   class Turn;

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,7 +56,9 @@ class MadeSource final : public SampleSource {
     if (all_bad || (i == kBad && bad)) throw CorruptError("the image is missing");
     out.fields.resize(3);
     const std::vector<uint8_t> pixels(8 * 12, static_cast<uint8_t>(i));
-    encode_png({pixels.data(), 8, 12, 1, 12}, kDefaultPngLevel, out.fields[0].bytes);
+    SourceValue& image = out.fields[0];
+    encode_png({pixels.data(), 8, 12, 1, 12}, kDefaultPngLevel, image.bytes);
+    if (lends_from) lend(*lends_from, image, out);
     out.fields[1].shape = {1, 4};
     out.fields[1].bytes.resize(sizeof box);
     std::memcpy(out.fields[1].bytes.data(), box.data(), sizeof box);
@@ -66,11 +69,20 @@ class MadeSource final : public SampleSource {
   uint64_t read_count() const { return read_; }
 
   std::array<float, 4> box{0, 0, 12, 8};
+  std::optional<size_t> lends_from{};  // the first byte of the images that is lent
   bool bad = false;
   bool all_bad = false;
   uint64_t count = kCount;
 
  private:
+  static void lend(size_t from, SourceValue& image, SourceSample& out) {
+    const auto split = image.bytes.begin() + static_cast<int64_t>(from);
+    const auto lent = std::make_shared<const std::vector<std::byte>>(split, image.bytes.end());
+    image.bytes.erase(split, image.bytes.end());
+    image.rest = *lent;
+    out.lent.assign(1, lent);
+  }
+
   Schema schema_;
   bool is_stream_;
   mutable std::atomic<uint64_t> read_ = 0;
@@ -93,6 +105,15 @@ TEST_F(PackedSamples, a_stream_gives_the_same_bytes_for_any_number_of_threads) {
     EXPECT_EQ(result.files.front().records, kCount);
     EXPECT_EQ(file_contents(out("stream.rec")), file_contents(out("indexed.rec")));
     EXPECT_EQ(file_contents(out("stream.rec.frx")), file_contents(out("indexed.rec.frx")));
+  }
+}
+
+TEST_F(PackedSamples, images_in_lent_memory_give_the_same_bytes) {
+  pack_samples(indexed_, out("copied.rec"), {});
+  for (const size_t from : {0, 40}) {  // the whole image, or what follows the header
+    stream_.lends_from = from;
+    pack_samples(stream_, out("lent.rec"), {.job = {.overwrite = true}, .threads = 2});
+    EXPECT_EQ(file_contents(out("lent.rec")), file_contents(out("copied.rec")));
   }
 }
 

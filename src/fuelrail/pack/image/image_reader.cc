@@ -18,6 +18,7 @@ std::string reason_of(const Error& error) {
 ImageReader::ImageReader(const PackSource& source, const ImageSteps& steps, RecordContent content,
                          bool first_label_only, SpareBuffers& spares)
     : source_(source),
+      thread_(source.begin_thread()),
       first_label_only_(first_label_only),
       spares_(spares),
       maker_(make_record_maker(content, steps)) {}

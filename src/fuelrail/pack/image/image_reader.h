@@ -27,7 +27,8 @@ struct PackedImage {
 // The error's message without its path and record, because the report stores the path separately.
 std::string reason_of(const Error& error);
 
-// Threads: one reader for each thread; it keeps its working memory between calls.
+// Threads: one reader for each thread, which creates, uses and destroys it; it keeps its working
+// memory between calls.
 class ImageReader {
  public:
   // `first_label_only`: as in PackOptions. `spares`: for payloads; give them back. Requires:
@@ -42,6 +43,7 @@ class ImageReader {
 
  private:
   const PackSource& source_;
+  std::shared_ptr<const void> thread_;
   bool first_label_only_;
   SpareBuffers& spares_;
   std::unique_ptr<RecordMaker> maker_;

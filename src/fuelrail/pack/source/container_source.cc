@@ -49,7 +49,7 @@ class ContainerSource final : public PackSource {
   }
 
   void read(uint64_t i, SourceImage& out) const override {
-    check_image_length(images_->extent(i).length);
+    check_record_length(images_->extent(i).length);
     read_sample(*images_, i, out.storage, out.sample);
     out.id = out.sample.id;
     if (file_ != nullptr && file_->sidecar().has_keys() &&

@@ -33,7 +33,7 @@ void encode_array(ConstRawView pixels, const ArrayEncoder& encoder, std::vector<
 
 void read_whole(const std::string& uri, std::vector<std::byte>& out) {
   const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
-  check_image_length(source->size_bytes());
+  check_record_length(source->size_bytes());
   out.resize(source->size_bytes());
   source->read(0, out);
 }

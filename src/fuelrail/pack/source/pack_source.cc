@@ -57,7 +57,7 @@ class ListSource final : public PackSource {
 
   void read(uint64_t i, SourceImage& out) const override {
     const std::shared_ptr<const Source> source = open_listed(i);
-    check_image_length(source->size_bytes());
+    check_record_length(source->size_bytes());
     out.storage.resize(source->size_bytes());
     source->read(0, out.storage);
     out.id = images_.id(i);
@@ -124,9 +124,9 @@ std::unique_ptr<PackSource> open_any(const std::string& uri, const std::string& 
 
 }  // namespace
 
-void check_image_length(uint64_t bytes) {
+void check_record_length(uint64_t bytes, const char* thing) {
   if (bytes <= kMaxImageRecordBytes) return;
-  throw UnsupportedError("the image is too long for a record",
+  throw UnsupportedError(fmt::format("the {} is too long for a record", thing),
                          {.expected = fmt::format("at most {} bytes", kMaxImageRecordBytes),
                           .found = fmt::to_string(bytes)});
 }

@@ -93,10 +93,14 @@ class PackSource {
   // NotFoundError, IoError, TruncatedError; UnsupportedError, before any memory is allocated, if
   // the image is too long for a record.
   virtual void read(uint64_t i, SourceImage& out) const = 0;
+
+  // As in SampleSource.
+  virtual std::shared_ptr<const void> begin_thread() const { return nullptr; }
 };
 
-// Errors: UnsupportedError for an image with more bytes than a record can have.
-void check_image_length(uint64_t bytes);
+// `thing`: "image" or "sample". Errors: UnsupportedError if it has more bytes than a record can
+// have.
+void check_record_length(uint64_t bytes, const char* thing = "image");
 
 // Opens the source of a packing job. A directory is opened with open_input; an image's id is its
 // index. A list is read with read_image_list under `rules`; its paths are relative to `root`.

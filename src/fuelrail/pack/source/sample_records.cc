@@ -39,8 +39,8 @@ FieldValue field_value(const FieldSpec& field, const SourceValue& value) {
   if (field.has(kListField)) {
     stored.items.assign(value.items.begin(), value.items.end());
   } else {
-    stored.bytes = value.bytes;
-    stored.rest = value.rest;
+    stored.bytes = value.begin();
+    if (!value.bytes.empty()) stored.rest = value.rest;
     stored.shape = value.shape;
   }
   return stored;
@@ -151,6 +151,7 @@ void SampleRecords::read(uint64_t i, SourceImage& out) const {
   uint64_t bytes = kRoomBytes * fields.size();
   for (const SourceValue& value : sample.fields) {
     bytes += value.bytes.size();
+    bytes += value.rest.size();
     for (const std::vector<std::byte>& item : value.items) bytes += item.size();
   }
   out.storage.clear();
@@ -158,14 +159,14 @@ void SampleRecords::read(uint64_t i, SourceImage& out) const {
   out.is_record = true;
   encoder_.append(sample.id, values, out.storage);
   doubts_.add_rows(sample.fields);
-  check_image_length(out.storage.size());
+  check_record_length(out.storage.size(), thing());
 }
 
 uint64_t SampleRecords::write(uint64_t i, SourceSample& sample,
                               const std::function<MutableBytes(uint64_t)>& room) const {
   const std::vector<FieldValue> values = values_of(i, sample);
-  const auto checked_room = [&room](uint64_t bytes) {
-    check_image_length(bytes);
+  const auto checked_room = [&](uint64_t bytes) {
+    check_record_length(bytes, thing());
     return room(bytes);
   };
   const uint64_t bytes = encoder_.write(sample.id, values, checked_room);
@@ -192,7 +193,7 @@ void SampleRecords::check_headers(uint64_t i, SourceSample& sample) const {
     if (fields[k].has(kListField)) {
       for (size_t item = 0; item < value.items.size(); ++item) look(k, item, value.items[item]);
     } else {
-      look(k, 0, value.bytes);
+      look(k, 0, value.begin());
     }
   }
   for (size_t k = 0; k < fields.size(); ++k) {

@@ -46,6 +46,7 @@ class SampleRecords final : public PackSource {
   // InvalidArgumentError as in SampleEncoder; UnsupportedError for a sample that is too long for a
   // record.
   void read(uint64_t i, SourceImage& out) const override;
+  std::shared_ptr<const void> begin_thread() const override { return samples_.begin_thread(); }
 
   // As `read`, for a source that is no stream, but writes the record at the beginning of `room(its
   // length)`, and only uses the memory of `sample`. Returns: its length.

@@ -20,8 +20,10 @@ struct SourceValue {
   // An encoded image, text, bytes, or the elements of a tensor (row-major, little-endian). If
   // `pixels` is set, its pixels.
   std::vector<std::byte> bytes;
-  // What follows `bytes`, in memory that SourceSample::lent keeps.
+  // What follows `bytes`, in memory that SourceSample::lent keeps; an image may have all of it
+  // here.
   Bytes rest;
+  Bytes begin() const { return bytes.empty() ? rest : Bytes(bytes); }
   // Of a tensor: all its extents.
   std::vector<int64_t> shape;
   // Of a list, instead of `bytes`.
@@ -39,10 +41,10 @@ struct SourceSample {
   uint64_t id = 0;
   std::vector<SourceValue> fields;  // in the schema's order
   bool ended = false;  // there is no sample i, because the source is a stream that has ended
-  // Whether the source may lend memory instead of copying it. The reader then clears `lent` when it
-  // has used the values, before it reads another sample.
+  // Whether the source may lend memory that the program can change. The reader then clears `lent`
+  // when it has used the values, before the program continues.
   bool borrows = false;
-  std::vector<std::shared_ptr<const void>> lent{};
+  std::vector<std::shared_ptr<const void>> lent{};  // of this sample; `read` may clear it
 };
 
 // Immutable. Threads: any number may call any method at once.
@@ -93,6 +95,10 @@ class SampleSource {
   // that does not fit the schema or the sample's other values; UnsupportedError for an image too
   // long for a record.
   virtual void read(uint64_t i, SourceSample& out) const = 0;
+
+  // A thread that reads many samples calls this before the first, and destroys the object after the
+  // last: what the source keeps for the thread. Default: null, nothing.
+  virtual std::shared_ptr<const void> begin_thread() const { return nullptr; }
 
   // What was noticed in the samples read so far, one text each, for warnings.
   virtual std::vector<std::string> remarks() const { return {}; }

@@ -15,7 +15,7 @@ namespace {
 
 ImageInfo read_image_file(const std::string& uri, SourceValue& value) {
   const std::shared_ptr<const Source> source = file_system_for(uri).open(uri);
-  check_image_length(source->size_bytes());
+  check_record_length(source->size_bytes());
   value.bytes.resize(source->size_bytes());
   source->read(0, value.bytes);
   value.pixel_bytes = 0;
