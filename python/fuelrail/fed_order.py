@@ -23,6 +23,8 @@ from fuelrail.options import integer, listed, shown, typed, whole
 
 __all__ = ["FedOrder"]
 
+_OWNERS = ("sampler", "iterator")
+
 
 class _Pulled(NamedTuple):
     """A batch that was read from the user's sampler."""
@@ -199,6 +201,15 @@ class FedOrder:
                 expected="a value in state['sampler']['state']",
                 remedy="Save everything that state_dict() returns, for example with torch.save",
             )
+        own = said.get("state")
+        is_own = isinstance(own, Mapping) and own.get("of") in _OWNERS and "state" in own
+        if own is not None and not is_own:
+            raise InvalidArgumentError(
+                "the sampler's own state is invalid",
+                expected="a dict with the members 'of' and 'state'",
+                found=shown(own),
+                remedy="Pass the value that state_dict() returned",
+            )
         return {**said, "batches": batches}
 
     def restore(self, said: Mapping[str, Any], at: tuple[int, int]) -> None:
@@ -321,10 +332,10 @@ class FedOrder:
             set_epoch(epoch)
         restored = resume.get("state")
         if restored is not None and restored["of"] == "sampler":
-            source.load_state_dict(copy.deepcopy(restored["state"]))  # type: ignore[attr-defined]
+            _load_state(source, restored)
         iterator = self._iterate()
         if restored is not None and restored["of"] == "iterator":
-            iterator.load_state_dict(copy.deepcopy(restored["state"]))  # type: ignore[attr-defined]
+            _load_state(iterator, restored)
         batches = self._cut(iterator)
         skip = 0 if restored is not None else resume.get("batches", 0)
         skipped = sum(1 for _ in itertools.islice(batches, skip))
@@ -430,6 +441,18 @@ def _repeats(source: object) -> bool:
     if inner is not None:
         return _repeats(inner)
     return type(source).__name__ == "SequentialSampler"
+
+
+def _load_state(owner: object, restored: Mapping[str, Any]) -> None:
+    load_state_dict = _method(owner, "load_state_dict")
+    if load_state_dict is None:
+        raise InvalidArgumentError(
+            "the sampler's own state cannot be restored",
+            expected=f"a `load_state_dict` of the {restored['of']}",
+            found=typed(owner),
+            remedy="Pass the `sampler` or `batch_sampler` of the run that saved the state",
+        )
+    load_state_dict(copy.deepcopy(restored["state"]))
 
 
 def _method(thing: object, name: str) -> Callable[..., Any] | None:

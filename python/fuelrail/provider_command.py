@@ -35,7 +35,7 @@ def run(arguments: Sequence[str]) -> int:
     given = _parser().parse_args(arguments[1:])
     try:
         with warnings.catch_warnings():
-            _show_warnings()
+            _format_warnings()
             return _pack(given)
     except Error as error:
         said = str(error).replace("Pass schema=", "Give the dataset an attribute schema = ")
@@ -51,17 +51,22 @@ def run(arguments: Sequence[str]) -> int:
         return _DATA_PROBLEM
 
 
-def _show_warnings() -> None:
+def _format_warnings() -> None:
     """Makes our warnings those of a command: without a line of code."""
-    shown_by_python = warnings.showwarning
+    format_python = warnings.formatwarning
 
-    def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+    def format_ours(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        line: str | None = None,
+    ) -> str:
         if issubclass(category, FuelrailWarning):
-            print(f"fuelrail: warning: {message}", file=sys.stderr)
-        else:
-            shown_by_python(message, category, *where)
+            return f"fuelrail: warning: {message}\n"
+        return format_python(message, category, filename, lineno, line)
 
-    warnings.showwarning = show
+    warnings.formatwarning = format_ours
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -29,7 +29,7 @@ _MAX_WORKERS = 256
 _UNKNOWN = "unknown"
 
 starting_worker = False
-"""Whether this process is a worker that imports the program's main module."""
+"""Whether this process is a worker that imports the program's modules."""
 
 
 class PythonDataset(Dataset):
@@ -118,14 +118,14 @@ def open_python(
     InvalidArgumentError for a dataset without samples, and if the schema cannot be inferred;
     StateError in a worker process that imports a program without a guard.
     """
-    if starting_worker:
+    source = source_of(dataset)
+    count = whole("workers", workers)
+    if starting_worker and count > 0:
         raise StateError(
             "the program starts workers while a worker imports it",
             remedy='Put the main part of the program below `if __name__ == "__main__":`, or define '
-            "the dataset in a module",
+            "the dataset in a module that starts no workers",
         )
-    source = source_of(dataset)
-    count = whole("workers", workers)
     if count > _MAX_WORKERS:
         raise InvalidArgumentError(
             "`workers` is out of range", expected=f"0 to {_MAX_WORKERS}", found=str(count)
@@ -186,6 +186,8 @@ def _has_global_lock() -> bool:
 def _pickled(source: PythonSource) -> bytes:
     try:
         return pickle.dumps(source, pickle.HIGHEST_PROTOCOL)
+    except MemoryError:
+        raise
     except Exception as error:
         raise ArgumentTypeError(
             "the dataset cannot be sent to worker processes, because it cannot be pickled",

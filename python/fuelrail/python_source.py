@@ -85,7 +85,10 @@ class ProviderSource(PythonSource):
         group = self.dataset.get_data(index)
         if not hasattr(group, "to_dictionary"):
             raise ArgumentTypeError(
-                "`get_data` returned a wrong type", expected="a SampleDataGroup", found=typed(group)
+                "`get_data` returned a wrong type",
+                path=f"sample {index}",
+                expected="a SampleDataGroup",
+                found=typed(group),
             )
         own = type(group).__module__.startswith("fuelrail.")
         return self._plain(

@@ -135,8 +135,9 @@ def numbers_of(value: object, name: str = "the array") -> tuple[Array, str] | No
 
     name: as in `array_of`, whose errors it raises.
     """
-    if isinstance(value, (bool, int, float)):
-        return numpy.asarray(value), type(value).__name__
+    for kind in (bool, int, float):  # or a subclass, such as an enum
+        if isinstance(value, kind):
+            return numpy.asarray(kind(value)), kind.__name__
     if not isinstance(value, (list, tuple)):
         return None
     dtypes: set[str] = set()
@@ -150,11 +151,15 @@ def numbers_of(value: object, name: str = "the array") -> tuple[Array, str] | No
         return (array, "bfloat16") if len(dtypes) == 1 and array.dtype == "uint16" else None
     if dtypes:
         return array, array.dtype.name
+    if array.dtype == numpy.float64 and array.size and abs(array).max() >= 2**63:
+        exact = numpy.array(value, object)  # NumPy reads int64 and uint64 together as floats
+        if all(type(number) is int for number in exact.flat):
+            array = exact
     kinds = {"b": "bool", "i": "int", "u": "int", "f": "float"}
-    kind = kinds.get(array.dtype.kind)
+    name_of_kind = kinds.get(array.dtype.kind)
     if array.dtype.kind == "O" and all(type(number) is int for number in array.flat):
-        kind = "int"  # beyond 64 bits
-    return None if kind is None else (array, kind)
+        name_of_kind = "int"  # beyond 64 bits
+    return None if name_of_kind is None else (array, name_of_kind)
 
 
 def _first_of(value: Any) -> object:
@@ -291,7 +296,7 @@ def _read_text(value: Any, name: str) -> str:
             found=shown(value),
             remedy='Replace the surrogates, for example with `.encode("utf-8", "replace")`',
         ) from None
-    return str(value)
+    return str.__str__(value)  # of a subclass, such as an enum, too
 
 
 def _read_bytes(value: Any, name: str) -> bytes:
@@ -524,7 +529,11 @@ class _TensorReader:
                     bfloat16_bits(array) if self._dtype == "bfloat16" else array.astype(self._dtype)
                 )
             except OverflowError:  # an int beyond 64 bits
-                return array, numpy.zeros(array.shape, bool)
+                kind = "float32" if self._dtype == "bfloat16" else self._dtype
+                bounds = numpy.finfo(kind) if "float" in kind else numpy.iinfo(kind)
+                least, most = int(bounds.min), int(bounds.max)
+                fits = [least <= number <= most for number in array.flat]
+                return array, numpy.array(fits).reshape(array.shape)
         stored = self._readable(made)
         if not is_int:
             return made, numpy.isfinite(stored) | ~numpy.isfinite(array)

@@ -31,7 +31,7 @@ def plain_state(state: object, like: Mapping[str, Any]) -> dict[str, Any]:
         if name not in state:
             continue
         value = state[name]
-        value = str(value) if isinstance(value, str) else integer(value)
+        value = str.__str__(value) if isinstance(value, str) else integer(value)
         if type(value) is not type(own):
             raise ArgumentTypeError(
                 f"the state's member '{name}' has the wrong type",

@@ -16,6 +16,8 @@ from fuelrail.schema import Schema
 
 __all__ = ["command", "greeting", "main"]
 
+_REFERENCES_TO_MAIN = (b"\x8c\x08__main__", b"\x8c\x0b__mp_main__", b"c__main__\n")
+"""How pickles name the main module: as short strings of protocol 4, or the line of an older one."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -37,22 +39,29 @@ def command() -> list[str]:
     from multiprocessing import spawn, util
 
     # Python ignores other entries. Those that do not exist may be names for import hooks.
-    paths = [
-        path if path and not os.path.exists(path) else os.path.abspath(path)
-        for path in sys.path
-        if isinstance(path, str)
-    ]
+    paths = [_absolute(path) for path in sys.path if isinstance(path, str)]
     code = f"import sys; sys.path[:] = {paths!a}; import fuelrail.worker as w; w.main()"
     executable = os.fsdecode(spawn.get_executable())
     return [executable, *util._args_from_interpreter_flags(), "-c", code]  # type: ignore[attr-defined]
 
 
+def _absolute(path: str) -> str:
+    if path and not os.path.exists(path):
+        return path
+    try:
+        return os.path.abspath(path)
+    except FileNotFoundError:  # the working directory has been deleted
+        return path
+
+
 def greeting(source: bytes, schema: Schema, size: int) -> bytes:
     """Returns what all workers are told. source: the pickled PythonSource."""
     main_module: dict[str, Any] | None = None
-    if b"__main__" in source or b"__mp_main__" in source:
+    if any(reference in source for reference in _REFERENCES_TO_MAIN):
         from multiprocessing import spawn
 
+        if not hasattr(sys.modules["__main__"], "__spec__"):  # under pdb
+            sys.modules["__main__"].__spec__ = None
         main_module = spawn.get_preparation_data("fuelrail-worker")
         del main_module["authkey"]  # it cannot be pickled
         if not os.path.exists(main_module.get("init_main_from_path", os.curdir)):
@@ -91,15 +100,15 @@ def _serve(channel: _core.WorkerChannel) -> None:
 
 
 def _maker(told: _Greeting) -> tuple[python_dataset.SampleMaker, int]:
-    if told.main_module is not None:
-        from multiprocessing import spawn
+    python_dataset.starting_worker = True
+    try:
+        if told.main_module is not None:
+            from multiprocessing import spawn
 
-        python_dataset.starting_worker = True
-        try:
             spawn.prepare(told.main_module)
-        finally:
-            python_dataset.starting_worker = False
-    source: PythonSource = pickle.loads(told.source)
+        source: PythonSource = pickle.loads(told.source)
+    finally:
+        python_dataset.starting_worker = False
     if len(source) != told.size:
         raise python_dataset.changed_size(source, told.size)
     if "torch" in sys.modules:

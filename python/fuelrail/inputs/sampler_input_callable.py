@@ -22,6 +22,8 @@ from fuelrail.options import choice_of, shown, whole
 
 __all__ = ["SamplerInputCallable"]
 
+_MOST_INDICES = 2**32  # of a table: 32 GiB while it is made
+
 
 class SamplerInputCallable(CallableBase):
     """Reads the samples that a sampler draws. The constructor draws all batches, into a table of
@@ -76,6 +78,13 @@ class SamplerInputCallable(CallableBase):
                 self._ends.append(count)
                 continue
             self._size = len(batch.indices) // shards
+            if most * self._size > _MOST_INDICES:
+                raise InvalidArgumentError(
+                    "`max_num_iterations` is out of range",
+                    expected=f"at most {_MOST_INDICES // self._size}, because all batches are drawn "
+                    "in advance",
+                    found=shown(max_num_iterations),
+                )
             begin = shard * self._size
             table.frombytes(batch.indices[begin : begin + self._size].tobytes())
             count += 1
@@ -100,7 +109,7 @@ class SamplerInputCallable(CallableBase):
         """
         epoch = sample_info.epoch_idx
         batch, row = divmod(sample_info.idx_in_epoch, self._size)
-        if row != sample_info.idx_in_batch:
+        if row != sample_info.idx_in_batch or batch < 0:
             raise InvalidArgumentError(
                 "the pipeline's batch size differs from the sampler's, divided by the shards",
                 expected=str(self._size),

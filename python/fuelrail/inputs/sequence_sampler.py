@@ -132,7 +132,7 @@ class SequenceSampler(SamplerBase):
         if len(counts) != self._slots or not all(n is not None and 0 <= n < 2**62 for n in counts):
             raise InvalidArgumentError(
                 f"the state's member '{name}' is invalid",
-                expected=f"{self._slots} integers of at least 0",
+                expected=f"{self._slots} integers from 0 to 2**62 - 1",
                 found=shown(values),
             )
         return numpy.array(counts, numpy.int64)

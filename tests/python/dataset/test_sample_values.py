@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import pathlib
 from typing import Any
 
@@ -55,6 +56,27 @@ def test_values_come_in_the_order_of_the_fields_and_go_back() -> None:
     assert values[2].dtype == np.int64
     assert values[5] == ["one", "two"]
     assert SCHEMA.nest(values)["pair"][1] == "text"
+
+
+class Split(str, enum.Enum):
+    TRAIN = "train"
+
+
+class Number(enum.IntEnum):
+    ONE = 1
+
+
+def test_enums_are_their_values() -> None:
+    assert tensor(F.Text(), Split.TRAIN) == "train"
+    assert tensor(F.Text(list=True), [Split.TRAIN]) == ["train"]
+    assert tensor(F.Tensor("int64"), Number.ONE) == 1
+    assert tensor(F.Tensor("float32"), type("Real", (float,), {})(0.5)) == 0.5
+
+
+def test_a_number_that_cannot_be_stored_is_shown() -> None:
+    schema = fr.Schema({"x": F.Tensor("int64", (2,))})
+    for number in (2**63, 2**70):
+        refuses(schema, {"x": [1, number]}, f"found {number}")
 
 
 def test_keys_may_be_joined_by_dots() -> None:
@@ -126,6 +148,7 @@ def test_bfloat16_has_the_bits_that_torch_gives() -> None:
 def test_python_numbers_become_any_type_that_has_them() -> None:
     assert tensor(F.Tensor("uint8", (2,)), [0, 255]).dtype == np.uint8
     assert tensor(F.Tensor("uint64"), 2**64 - 1) == 2**64 - 1
+    assert tensor(F.Tensor("uint64", (2,)), [1, 2**63]).tolist() == [1, 2**63]
     assert tensor(F.Tensor("float64", (2,)), [2**53 + 2, 2**70]).tolist() == [2.0**53 + 2, 2.0**70]
     assert tensor(F.Tensor("float16"), 0.1) == np.float16(0.1)
     assert tensor(F.Tensor("float32"), float("inf")) == np.inf

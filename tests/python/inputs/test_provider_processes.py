@@ -30,19 +30,25 @@ import python_datasets as given
 
 
 def started(
-    script: str, tmp_path: pathlib.Path, *words: str, stdin: int | None = None
+    script: str,
+    tmp_path: pathlib.Path,
+    *words: str,
+    stdin: int | None = None,
+    cwd: pathlib.Path | None = None,
 ) -> subprocess.Popen[str]:
     path = tmp_path / "script.py"
     path.write_text(PRELUDE + textwrap.dedent(script))
     environment = os.environ | {"PYTHONPATH": PATHS}
     return subprocess.Popen(
         [sys.executable, str(path), *words],
-        env=environment, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=environment, cwd=cwd, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
 
-def run(script: str, tmp_path: pathlib.Path, *words: str) -> tuple[int, str, str]:
-    process = started(script, tmp_path, *words)
+def run(
+    script: str, tmp_path: pathlib.Path, *words: str, cwd: pathlib.Path | None = None
+) -> tuple[int, str, str]:
+    process = started(script, tmp_path, *words, cwd=cwd)
     out, err = process.communicate(timeout=60)
     return process.returncode, out, err
 
@@ -102,6 +108,59 @@ def test_a_class_of_the_program_works_with_a_guard(tmp_path: pathlib.Path) -> No
     )
     assert (code, err) == (0, "")
     assert out.splitlines()[1] == str(list(range(10, 20)))
+
+
+def test_a_module_that_loads_its_own_class_is_refused(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "module.py").write_text(
+        PRELUDE + "class Mine(given.Numbers):\n    pass\nnext(iter(fr.Loader(Mine(), 5)))\n"
+    )
+    code, _, err = run("import module", tmp_path)
+    assert code == 1
+    assert err.count("a worker cannot start: StateError: the program starts workers") == 1
+
+
+def test_main_in_the_data_is_no_class_of_the_program(tmp_path: pathlib.Path) -> None:
+    code, out, err = run(
+        """
+        mine = given.Numbers()
+        mine.names = ["a/__main__.py", b"__main__"]
+        data = fr.open_python(mine)
+        print(next(iter(fr.Loader(data, 5, fields=["number"])))[0].numpy().tolist())
+        """,
+        tmp_path,
+    )
+    assert (code, out, err) == (0, "[0, 1, 2, 3, 4]\n", "")
+
+
+def test_a_class_of_a_program_under_a_debugger_works(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(
+        PRELUDE
+        + "class Mine(given.Numbers):\n    pass\n"
+        + 'if __name__ == "__main__":\n    print(len([*fr.Loader(Mine(), 10)]))\n'
+    )
+    environment = os.environ | {"PYTHONPATH": PATHS}
+    done = subprocess.run(
+        [sys.executable, "-m", "pdb", "-c", "continue", "-c", "quit", str(path)],
+        env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "\n2\n" in "\n" + done.stdout, done
+
+
+def test_a_deleted_working_directory_is_no_obstacle(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "gone").mkdir()
+    code, out, err = run(
+        """
+        import os
+        os.chdir("gone")
+        os.rmdir(os.getcwd())
+        sys.path.insert(0, "")
+        print(len([*fr.Loader(given.Numbers(), 10)]))
+        """,
+        tmp_path,
+        cwd=tmp_path,
+    )
+    assert (code, out, err) == (0, "2\n", "")
 
 
 def test_a_class_of_an_interactive_program_is_one_sentence() -> None:

@@ -326,6 +326,11 @@ def test_bad_arguments_are_refused(arguments: Any, kind: type[Exception], text: 
     assert sampler.drawn == 0
 
 
+def test_a_table_that_memory_cannot_have_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"`max_num_iterations` is out of range: .* in advance"):
+        table(three_batches_an_epoch(), 2**62, 1)
+
+
 class Saved(Scripted):
     """A sampler with epochs and a state."""
 

@@ -208,6 +208,23 @@ def test_a_state_that_lost_the_samplers_own_is_refused(tiny_file: pathlib.Path) 
         tiny(tiny_file, 4, sampler=OwnState()).load_state_dict(state)
 
 
+@pytest.mark.parametrize("own", [3, {}, {"of": "nobody", "state": {}}, {"of": "iterator"}])
+def test_an_own_state_that_is_none_is_refused(tiny_file: pathlib.Path, own: object) -> None:
+    state = tiny(tiny_file, 4, sampler=OwnState()).state_dict()
+    state["sampler"] |= {"state": own, "has_state": True}
+    with pytest.raises(fr.InvalidArgumentError, match="own state is invalid: expected a dict"):
+        tiny(tiny_file, 4, sampler=OwnState()).load_state_dict(state)
+
+
+def test_an_own_state_needs_a_sampler_that_takes_it(tiny_file: pathlib.Path) -> None:
+    first = tiny(tiny_file, 4, sampler=OwnState())
+    next(iter(first))
+    loader = tiny(tiny_file, 4, sampler=range(40))
+    loader.load_state_dict(first.state_dict())
+    with pytest.raises(fr.InvalidArgumentError, match="`load_state_dict` of the"):
+        next(iter(loader))
+
+
 def test_an_order_that_has_become_shorter_is_refused(tiny_file: pathlib.Path) -> None:
     loader = tiny(tiny_file, 4, sampler=range(40))
     next(itertools.islice(loader, 6, 7))
