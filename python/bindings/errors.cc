@@ -15,6 +15,8 @@
 namespace fuelrail::python {
 namespace {
 
+constexpr std::string_view kTraceback = "\nTraceback (most recent call last):\n";
+
 // Text for an error: one line unless `lines` is true, and without NUL, at which `what` would end.
 std::string message_text(nb::handle part, bool lines = false) {
   if (part.is_none()) return {};
@@ -103,19 +105,22 @@ void translate(const std::exception_ptr& thrown, void*) {
 using Text = nb::typed<nb::handle, nb::str>;  // or None
 
 // Composes an error's text, for both languages. Paths have surrogates; the text, which is meant for
-// printing, has replacement marks instead. If only `failure` is given, it may be the whole text of
-// another error with the traceback of its process (torch's DataLoader), so its lines are kept.
+// printing, has replacement marks instead. Lines are kept of a traceback in `failure`, and if only
+// `failure` is given, which may be the whole text of an error of another process (torch's
+// DataLoader).
 nb::str compose(nb::str failure, Text path, std::optional<uint64_t> record, Text field,
                 std::optional<uint64_t> offset, Text expected, Text found, Text remedy) {
   const bool alone = path.is_none() && !record && field.is_none() && !offset &&
                      expected.is_none() && found.is_none() && remedy.is_none();
-  const Error error(message_text(failure, alone), {.path = message_text(path),
-                                                   .record = record,
-                                                   .field = message_text(field),
-                                                   .offset = offset,
-                                                   .expected = message_text(expected),
-                                                   .found = message_text(found),
-                                                   .remedy = message_text(remedy)});
+  const bool has_traceback = message_text(failure, true).find(kTraceback) != std::string::npos;
+  const Error error(message_text(failure, alone || has_traceback),
+                    {.path = message_text(path),
+                     .record = record,
+                     .field = message_text(field),
+                     .offset = offset,
+                     .expected = message_text(expected),
+                     .found = message_text(found),
+                     .remedy = message_text(remedy)});
   return printable(error.what());
 }
 

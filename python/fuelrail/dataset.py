@@ -540,7 +540,11 @@ def open(
             "a dataset implemented in Python cannot be opened",
             expected="a path or a list of paths",
             found=typed(source),
-            remedy="Use `fuelrail.open_python`",
+            remedy="Create an object of the class, and pass it to a loader"
+            if isinstance(source, type)
+            else "Pass it to a loader or to `fuelrail.open_python`"
+            if hasattr(source, "__len__")
+            else "Give it `__len__`, and pass it to a loader or to `fuelrail.open_python`",
         )
     if isinstance(source, _NO_LISTS) or not _is_iterable(source):
         raise ArgumentTypeError(

@@ -60,7 +60,9 @@ Element = TypeVar("Element")
 # Remedies for options that only torch.utils.data.DataLoader or `open` takes.
 _NOT_OPTIONS = {
     "dataset": "Pass it as `data`, or as the first argument without a name",
-    "num_workers": "Use `threads`: native threads decode the samples, not worker processes",
+    "num_workers": "Use `threads`: native threads decode the samples, not worker processes. For a "
+    "dataset in Python, pass `fuelrail.open_python(dataset, workers=2)`",
+    "workers": "Pass `fuelrail.open_python(dataset, workers=2)`",
     "drop_last": 'Use `last_batch="drop"` for True, "short" (the default) for False',
     "pin_memory_device": "Omit it: `pin_memory` needs CUDA, and `device` selects the device",
     "collate_fn": "Omit it, because a batch is already a tuple of the columns in `fields`, or use "

@@ -123,8 +123,9 @@ def pack(
         number. Images that are such stills already, as `fuelrail cat` writes them, are not encoded
         again unless `resize` is given. With `split`, the part called NAME is
         written to `X_NAME.rec` or `X_NAME.ffr`.
-    schema: for samples: a `fuelrail.Schema`, or the dict or list to make one from. Default: it is inferred
-        from the first 64 samples (fewer if they have more than 64 MiB), which are kept: bytes and
+    schema: for samples: a `fuelrail.Schema`, or the dict or list to make one from. Default: the
+        attribute `schema` of the source, if it is a `fuelrail.Schema`; otherwise, it is inferred
+        with the attribute `roles` of the source (`fuelrail.open_python`) from the first 64 samples (fewer if they have more than 64 MiB), which are kept: bytes and
         paths whose content begins as an image are images, arrays are tensors whose differing
         extents become -1, int becomes int64, float becomes float32 (float64 if one is over 2**24),
         and str text. If a field stays open, the error shows the schema found so far as code.
@@ -323,8 +324,6 @@ def _samples(source: object, schema: object) -> SampleReader | None:
         schema = Schema(schema)  # type: ignore[arg-type]
     if is_provider(source):
         source = source_of(source)
-        if schema is not None:
-            source.fit(schema)
     return SampleReader(source, schema)  # type: ignore[arg-type]
 
 

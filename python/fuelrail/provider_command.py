@@ -32,6 +32,9 @@ def is_provider_command(arguments: Sequence[str]) -> bool:
 
 def run(arguments: Sequence[str]) -> int:
     """Runs the command with the arguments after `fuelrail`, and returns its exit code."""
+    if {"-h", "--help"} & set(arguments):
+        _parser().print_help()
+        return _OK
     given = _parser().parse_args(arguments[1:])
     try:
         with warnings.catch_warnings():
@@ -140,6 +143,7 @@ def _found(place: str) -> object:
             "the module of the provider cannot be imported",
             found=f"{type(error).__name__}: {error}",
             path=module,
+            remedy="Name the module without .py, and run the command in its folder or set PYTHONPATH",
         ) from None
     for part in name.split("."):
         if not hasattr(found, part):
@@ -162,6 +166,10 @@ def _found(place: str) -> object:
 
 
 def _called(found: Callable[[], object], place: str) -> object:
+    if inspect.isabstract(found):
+        raise InvalidArgumentError(
+            f"'{place}' is an abstract class", remedy="Name a class that implements its methods"
+        )
     try:
         inspect.signature(found).bind()
     except TypeError as error:

@@ -13,14 +13,15 @@ from fuelrail import _core
 from fuelrail.dataset import Dataset
 from fuelrail.errors import (
     ArgumentTypeError,
+    Error,
     InvalidArgumentError,
     StateError,
     note_sample,
     warn_user,
 )
 from fuelrail.fields import FieldSpec
-from fuelrail.options import shown, suggests_options, text, typed, whole
-from fuelrail.python_source import PythonSource, source_of
+from fuelrail.options import shown, suggests_options, whole
+from fuelrail.python_source import PythonSource, checked_roles, source_of
 from fuelrail.schema import Schema
 
 __all__ = ["PythonDataset", "SampleMaker", "changed_size", "open_python"]
@@ -189,11 +190,14 @@ def _pickled(source: PythonSource) -> bytes:
     except MemoryError:
         raise
     except Exception as error:
+        is_local = "local object" in str(error) or "<lambda>" in str(error)
         raise ArgumentTypeError(
             "the dataset cannot be sent to worker processes, because it cannot be pickled",
             path=source.name,
             found=f"{type(error).__name__}: {shown(str(error))}",
-            remedy="Open files and create locks at the first sample, not in `__init__`; or pass "
+            remedy="Define its classes and functions at the top level of a module; or pass `workers=0`"
+            if is_local
+            else "Open files and create locks at the first sample, not in `__init__`; or pass "
             "`workers=0`",
         ) from None
 
@@ -205,10 +209,9 @@ def _schema_of(
     roles: Mapping[str, FieldSpec] | None,
 ) -> Schema:
     if schema is None and roles is None:
-        own = getattr(source.dataset, "schema", None)
-        if isinstance(own, Schema):
+        own, roles = source.own_schema, source.own_roles
+        if own is not None:
             return own
-        roles = getattr(source.dataset, "roles", None)
     if schema is not None:
         if roles is not None:
             raise InvalidArgumentError(
@@ -221,7 +224,7 @@ def _schema_of(
     from fuelrail.schema_inference import infer, looked_at  # it imports NumPy
 
     samples = looked_at(_made(source, size))
-    return infer(samples, _checked_roles(roles or {}), source.names_say_images)
+    return infer(samples, checked_roles(roles or {}), source.names_say_images)
 
 
 def _made(source: PythonSource, size: int) -> Iterator[object]:
@@ -231,20 +234,6 @@ def _made(source: PythonSource, size: int) -> Iterator[object]:
         except Exception as error:
             note_sample(error, i)
             raise
-
-
-def _checked_roles(roles: Mapping[str, FieldSpec]) -> dict[str, FieldSpec]:
-    checked = {}
-    for pattern, field in roles.items():
-        name = text("a pattern of `roles`", pattern)
-        if not isinstance(field, FieldSpec):
-            raise ArgumentTypeError(
-                f"`roles[{shown(pattern)}]` has the wrong type",
-                expected='a field, such as F.Boxes("xyxy")',
-                found=typed(field),
-            )
-        checked[name] = field
-    return checked
 
 
 class SampleMaker:
@@ -271,6 +260,11 @@ class SampleMaker:
         trace = error.__traceback__
         while trace and str(trace.tb_frame.f_globals.get("__name__")).startswith("fuelrail."):
             trace = trace.tb_next
+        if trace is None and isinstance(error, Error):  # the dataset returned something wrong
+            own = Error(
+                error.failure, expected=error.expected, found=error.found, remedy=error.remedy
+            )
+            return _class_of(error), without_surrogates(str(own))
         lines = traceback.format_exception(type(error), error, trace)
         said = "".join(traceback.format_exception_only(type(error), error)).strip()
         first = said.splitlines()[0] if said else type(error).__name__

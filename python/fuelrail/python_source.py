@@ -8,11 +8,19 @@ from typing import Any, Protocol, TypeAlias, TypeGuard
 
 from fuelrail import _core
 from fuelrail.dataset import Dataset
-from fuelrail.errors import ArgumentTypeError
-from fuelrail.options import typed, whole
+from fuelrail.errors import ArgumentTypeError, InvalidArgumentError
+from fuelrail.fields import FieldSpec
+from fuelrail.options import shown, text, typed, whole
 from fuelrail.schema import Schema
 
-__all__ = ["PythonData", "PythonSource", "is_provider", "is_python_dataset", "source_of"]
+__all__ = [
+    "PythonData",
+    "PythonSource",
+    "checked_roles",
+    "is_provider",
+    "is_python_dataset",
+    "source_of",
+]
 
 
 class _Indexed(Protocol):
@@ -44,6 +52,17 @@ class PythonSource:
 
     def __getitem__(self, index: int) -> Any:
         return self.dataset[index]
+
+    @property
+    def own_schema(self) -> Schema | None:
+        """The attribute `schema` of the dataset, if it is a Schema."""
+        schema = getattr(self.dataset, "schema_as_given", getattr(self.dataset, "schema", None))
+        return schema if isinstance(schema, Schema) else None
+
+    @property
+    def own_roles(self) -> Mapping[str, FieldSpec] | None:
+        """The attribute `roles` of the dataset, if it has one."""
+        return getattr(self.dataset, "roles", None)
 
     names_say_images = False
     """Whether arrays that may be images are images if their field is called so."""
@@ -91,9 +110,13 @@ class ProviderSource(PythonSource):
                 found=typed(group),
             )
         own = type(group).__module__.startswith("fuelrail.")
-        return self._plain(
-            "", group.to_dictionary(read_only=True) if own else group.to_dictionary()
-        )
+        values = group.to_dictionary(read_only=True) if own else group.to_dictionary()
+        try:
+            return self._plain("", values)
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(
+                error.failure, path=f"sample {index}", remedy=error.remedy
+            ) from None
 
     def fit(self, schema: Schema) -> None:
         """Arrays of one dimension in image fields are the bytes of encoded images."""
@@ -108,6 +131,10 @@ class ProviderSource(PythonSource):
             }
             are_numbers = bool(inner) and list(inner) == list(range(len(inner)))
             return list(inner.values()) if are_numbers else inner
+        if value is None:
+            raise InvalidArgumentError(
+                f"'{name}' has no value", remedy="Assign one in `get_data`: group[name] = value"
+            )
         return bytes(value) if self._is_encoded(name, value) else value
 
     def _is_encoded(self, name: str, value: Any) -> bool:
@@ -116,6 +143,21 @@ class ProviderSource(PythonSource):
         if self._images is not None:
             return name in self._images
         return bool(_core.image_format(bytes(value[:_HEAD_BYTES])))
+
+
+def checked_roles(roles: Mapping[str, FieldSpec]) -> dict[str, FieldSpec]:
+    """Errors: ArgumentTypeError for a pattern that is no text, and for a role that is no field."""
+    checked = {}
+    for pattern, field in roles.items():
+        name = text("a pattern of `roles`", pattern)
+        if not isinstance(field, FieldSpec):
+            raise ArgumentTypeError(
+                f"`roles[{shown(pattern)}]` has the wrong type",
+                expected='a field, such as F.Boxes("xyxy")',
+                found=typed(field),
+            )
+        checked[name] = field
+    return checked
 
 
 def _is_empty(value: object) -> bool:

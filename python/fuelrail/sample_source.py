@@ -11,6 +11,7 @@ from fuelrail.dataset import Sample
 from fuelrail.errors import ArgumentTypeError, Error, InvalidArgumentError, note_sample
 from fuelrail.fields import DEFAULT_QUALITY, FieldSpec, Image
 from fuelrail.options import text, typed
+from fuelrail.python_source import PythonSource, checked_roles
 from fuelrail.sample_values import SampleValues
 from fuelrail.schema import NativeRow, Schema, encoded_as, is_group
 
@@ -49,7 +50,10 @@ class SampleReader:
     def __init__(self, samples: Samples, schema: Schema | None) -> None:
         self._source = samples
         self._samples = samples if indexable(samples) else None
-        self._schema = schema
+        self._python = samples if isinstance(samples, PythonSource) else PythonSource(samples)
+        self._schema = schema or self._python.own_schema
+        if self._schema:
+            self._python.fit(self._schema)
 
     @property
     def size(self) -> int | None:
@@ -76,7 +80,8 @@ class SampleReader:
             raise InvalidArgumentError("there are no samples to pack")
         self._ready = dict(enumerate(ready))  # read, but not packed
         _check_first(ready[0], self._schema, self._source)
-        schema = self._schema or infer(ready)
+        roles = checked_roles(self._python.own_roles or {})
+        schema = self._schema or infer(ready, roles, self._python.names_say_images)
         remedy = f"The schema was inferred from the first {len(ready)} samples; pass `schema`"
         self._values = SampleValues(schema, None if self._schema else remedy)
         encoders = [encoder_of(field) for field in schema.fields.values()]

@@ -106,15 +106,16 @@ def infer(
                 path=f"sample {number}",
                 expected=error.expected,
                 found=error.found,
-                remedy=error.remedy or "Pass a schema",
+                remedy=error.remedy,
             ) from None
     if tree is None:
         raise InvalidArgumentError("a schema cannot be inferred, because there are no samples")
     notes: dict[str, str] = {}
     known = _Roles(roles or {}, names_say_images)
     made = _schema_tree("", tree, notes, _has_image(tree), known)
-    known.check_used()
-    if notes:
+    if not notes:
+        known.check_used()
+    else:
         names = " and ".join(f"'{name}'" for name in notes)
         raise InvalidArgumentError(
             "the samples do not show the type of every field",
@@ -142,7 +143,10 @@ def _look(name: str, value: object) -> Tree:
         return {key: _look(_joined(name, key), item) for key, item in members(value)}
     if not name:
         raise ArgumentTypeError(
-            f"{where} has the wrong type", expected="a dict", found=typed(value)
+            f"{where} has the wrong type",
+            expected="a dict",
+            found=typed(value),
+            remedy='Return a dict, such as {"image": image, "label": label}',
         )
     if isinstance(value, (list, tuple)) and value:
         items = list(value)
@@ -196,7 +200,7 @@ def _found(where: str, value: object) -> _Found:
         found=typed(value),
         remedy="There is no null; for an absent value, pass an empty tensor, text or list"
         if value is None
-        else None,
+        else "Convert it, for example with `numpy.asarray`",
     )
 
 
@@ -242,6 +246,7 @@ def _merge(name: str, known: Tree, found: Tree) -> Tree:
                     f"the sample has {'an unknown' if key in found else 'no'} field "
                     f"'{_joined(name, key)}'",
                     expected=f"the fields of the first sample: {', '.join(known)}",
+                    remedy="Give all samples the same fields",
                 )
         return {key: _merge(_joined(name, key), known[key], found[key]) for key in known}
     if isinstance(known, list) and isinstance(found, list):
@@ -262,8 +267,15 @@ def _merge(name: str, known: Tree, found: Tree) -> Tree:
                     None, f"an empty list in one sample, and a list of {len(other)} in another"
                 )
             )
-    raise InvalidArgumentError(
-        f"'{name}' has a different type", expected=_described(known), found=_described(found)
+    raise _different(name, known, found)
+
+
+def _different(name: str, known: Tree, found: Tree) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"'{name}' has a different type",
+        expected=_described(known),
+        found=_described(found),
+        remedy="Convert the values of all samples to one type",
     )
 
 
@@ -286,9 +298,7 @@ def _merge_fields(name: str, known: _Found, found: _Found) -> _Found:
         merged = _merge_tensors(known.field, found.field, both)
         if merged is not None:
             return _Found(merged, are_numbers=both)
-    raise InvalidArgumentError(
-        f"'{name}' has a different type", expected=_described(known), found=_described(found)
-    )
+    raise _different(name, known, found)
 
 
 def _with_empty(field: FieldSpec | None) -> FieldSpec | None:

@@ -52,6 +52,7 @@ def test_an_exception_arrives_with_type_traceback_and_index(workers: int) -> Non
     assert "the dataset raised ValueError: this sample is bad" in text
     assert "python_datasets.py" in text
     assert "in raise_value_error" in text
+    assert len(text.splitlines()) > 3
     assert "python_dataset.py" not in text.replace("python_datasets.py", "")  # none of our frames
     assert results[0] == [0, 1, 2, 3, 4]
     assert results[2] == [10, 11, 12, 13, 14]

@@ -131,7 +131,7 @@ class Wrong(Provider):
         ("field", "the sample has no field 'speed'"),
         ("dtype", "'speed' has the wrong dtype"),
         ("array", "'speed' has the wrong shape"),
-        ("none", "There is no null"),
+        ("none", "'cameras.0.image' has no value. Assign one in `get_data`"),
         ("dict", "`get_data` returned a wrong type"),
     ],
 )
@@ -220,6 +220,21 @@ def test_pack_takes_a_provider(data: fr.Dataset, tmp_path: pathlib.Path) -> None
     assert fr.open(tmp_path / "x.rec")[3]["scene"] == "scene 0 ☂"
 
 
+def test_a_provider_may_say_its_roles(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "configured.py").write_text(CONFIGURED)
+    script = "import configured, fuelrail; fuelrail.pack(configured.Configured(), 'x.rec')"
+    environment = os.environ | {"PYTHONPATH": f"{SUPPORT}:{tmp_path}"}
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, check=True)
+    assert isinstance(fr.open(tmp_path / "x.rec").schema.fields["cameras.0.bboxes"], F.Boxes)
+
+
+def test_the_command_has_help(tmp_path: pathlib.Path) -> None:
+    for words in (["--provider", "--help"], ["--provider=a:b", "x.rec", "-h"]):
+        done = packed(tmp_path, *words)
+        assert done.returncode == 0
+        assert "--provider MODULE:NAME" in done.stdout
+
+
 def test_the_command_takes_an_object_and_writes_parts(tmp_path: pathlib.Path) -> None:
     (tmp_path / "configured.py").write_text(CONFIGURED)
     done = packed(tmp_path, "--provider=configured:whole", "x.rec", "--nsplit", "2")
@@ -238,6 +253,7 @@ def test_the_command_takes_an_object_and_writes_parts(tmp_path: pathlib.Path) ->
         ("configured:Leaves", 1, "the provider raised SystemExit: 0"),
         (".configured:Configured", 2, "MODULE:NAME"),
         ("configured:F.Boxes", 2, "cannot be called without arguments"),
+        ("fuelrail.inputs:DataProvider", 2, "is an abstract class"),
         ("configured:none", 2, "Give the dataset an attribute schema = fr.Schema({"),
     ],
 )

@@ -213,6 +213,26 @@ def test_a_source_that_is_not_samples_is_refused_with_what_to_pass(tmp_path: pat
             fr.pack(source, tmp_path / "out.rec", schema=schema)  # type: ignore[arg-type]
 
 
+class Described(list[Any]):
+    """Samples with what they are."""
+
+
+def test_a_source_may_say_its_schema_or_roles(tmp_path: pathlib.Path) -> None:
+    samples = Described(
+        [{"pixels": np.zeros((30, 40, 3), np.uint8), "boxes": [[0.0, 1, 2, 3]]}] * 2
+    )
+    samples.roles = {"pixels": F.Image(encode="npy"), "boxes": F.Boxes("xyxy")}  # type: ignore[attr-defined]
+    fr.pack(samples, tmp_path / "a.rec")
+    found = fr.open(tmp_path / "a.rec").schema.fields
+    assert isinstance(found["pixels"], F.Image)
+    assert isinstance(found["boxes"], F.Boxes)
+    samples.schema = fr.Schema(  # type: ignore[attr-defined]
+        {"pixels": F.Tensor("uint8", (30, 40, 3)), "boxes": F.Tensor("float32", (-1, 4))}
+    )
+    fr.pack(samples, tmp_path / "b.rec")
+    assert fr.open(tmp_path / "b.rec").schema == samples.schema  # type: ignore[attr-defined]
+
+
 def test_an_inferred_schema_is_stored_and_sample_65_is_named(tmp_path: pathlib.Path) -> None:
     samples: list[dict[str, Any]] = [{"x": i, "y": [0.5] * (i % 4)} for i in range(70)]
     for source in (samples, iter(samples)):
@@ -438,6 +458,8 @@ def test_tuples_need_a_schema_that_is_a_list_and_samples_one_of_theirs(
     data = fr.open(tmp_path / "pairs.rec")
     assert [one["1"] for one in data] == [0, 1, 2]
     fr.pack((one for one in data if one["1"]), tmp_path / "part.rec", schema=data.schema)
+    fr.pack(data, tmp_path / "all.rec")  # it has its schema
+    assert fr.open(tmp_path / "all.rec").schema == data.schema
     assert [one["1"] for one in fr.open(tmp_path / "part.rec")] == [1, 2]
     for source, schema, message in [
         (pairs, None, r'^sample 0: a sample has .* a dict .*\(tuple\).*\{"image": image'),
