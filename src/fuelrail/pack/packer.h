@@ -52,14 +52,14 @@ namespace fuelrail::pack {
 // is. Images that are packed unchanged, and those of an earlier run that `resume` continues, are
 // only counted.
 //
-// Memory: at most 64 MiB of encoded images that wait for their turn, plus the image whose turn is
-// next; the pixels and bytes of one image for each thread, and for H.265 stills encoders (12
-// bytes for each pixel of the image, or up to 60 MB for smaller images); 20 bytes for each record
-// (120 and its name in a `.bzna` file) and 16 bytes for each image; with `resume`, 8 more bytes for
-// each image; while an existing output is compared, 8 more bytes for each image, and at the end of
-// the comparison up to 27 more bytes for each image; with `quality_report`, 24 more bytes for each
-// image, and at its end up to 24 more; the names in the source, and for a list its labels and 32
-// bytes for each line.
+// Memory: encoded images that wait for their turn, at most 8 MiB for each thread and 64 MiB
+// altogether, plus the image whose turn is next; the pixels and bytes of one image for each thread,
+// and for H.265 stills encoders (12 bytes for each pixel of the image, or up to 60 MB for smaller
+// images); 20 bytes for each record (120 and its name in a `.bzna` file) and 16 bytes for each
+// image; with `resume`, 8 more bytes for each image; while an existing output is compared, 8 more
+// bytes for each image, and at the end of the comparison up to 27 more bytes for each image; with
+// `quality_report`, 24 more bytes for each image, and at its end up to 24 more; the names in the
+// source, and for a list its labels and 32 bytes for each line.
 //
 // Errors: NotFoundError if the source does not exist. InvalidArgumentError for an invalid option or
 // name, for a folder that is not one of `classes`, and for a part that would be empty. IoError,

@@ -68,7 +68,7 @@ namespace fuelrail::pack {
 namespace {
 
 constexpr int kThreads = 4;
-constexpr int64_t kWaiting = int64_t{64} << 20;  // the limit on waiting results in ordered_work.h
+constexpr int64_t kWaiting = kThreads * (int64_t{8} << 20);  // as in packer.h
 
 class MeteredSource final : public Source {
  public:
