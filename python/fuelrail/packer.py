@@ -107,8 +107,8 @@ def pack(
         `classes`, they are numbers if all of them are numbers and none is in `classes`. For a
         `.bzna` file, a dict makes a split of each source: {"train": "photos", "validation":
         "more", "test": "others"}; the class names are those of the first source.
-        Or samples: nested dicts of values (tuples or lists if `schema` is a list), or samples of a
-        `fuelrail.Dataset`, which need its `schema`. They are an object with `__len__` and
+        Or samples: nested dicts of values (tuples or lists if `schema` is a list), or a
+        `fuelrail.Dataset`, or samples of one, which need its `schema`. They are an object with `__len__` and
         `__getitem__`, such as a list or a dataset for torch's DataLoader, or any other iterable,
         whose number of samples is then unknown and which allows neither `split`, `nsplit` nor
         `resume`. Samples are

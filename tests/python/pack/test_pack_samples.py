@@ -465,7 +465,7 @@ def test_tuples_need_a_schema_that_is_a_list_and_samples_one_of_theirs(
         (pairs, None, r'^sample 0: a sample has .* a dict .*\(tuple\).*\{"image": image'),
         (pairs, {"image": F.Image(), "label": F.Label()}, "^sample 0: a sample has the wrong type"),
         ([np.zeros(3)], None, "`source` has the wrong type.*np2rec"),
-        (data, None, "Pass `schema=data.schema`"),
+        (iter(data), None, "Pass `schema=data.schema`"),
     ]:
         with pytest.raises(fr.InvalidArgumentError, match=message):
             fr.pack(source, tmp_path / "out.rec", schema=schema)
