@@ -108,13 +108,12 @@ def pack(
         `.bzna` file, a dict makes a split of each source: {"train": "photos", "validation":
         "more", "test": "others"}; the class names are those of the first source.
         Or samples: nested dicts of values (tuples or lists if `schema` is a list), or a
-        `fuelrail.Dataset`, or samples of one, which need its `schema`. They are an object with `__len__` and
-        `__getitem__`, such as a list or a dataset for torch's DataLoader, or any other iterable,
-        whose number of samples is then unknown and which allows neither `split`, `nsplit` nor
-        `resume`. Samples are
-        requested one at a time, by several threads; paths are read, and arrays encoded, by all
-        threads at once. Of the options below, `resize`, `quality`, `decode`, `root`, `classes` and
-        those for `.bzna` do not apply to samples.
+        `fuelrail.Dataset`, or samples of one, which need its `schema`. They are an object with
+        `__len__` and `__getitem__`, such as a list or a dataset for torch's DataLoader, or any
+        other iterable, whose number of samples is then unknown and which allows neither `split`,
+        `nsplit` nor `resume`. Samples are requested one at a time, by several threads; paths are
+        read, and arrays encoded, by all threads at once. Of the options below, `resize`, `quality`,
+        `decode`, `root`, `classes` and those for `.bzna` do not apply to samples.
     output: the file to write. The name `X.rec` selects a RecordIO file, with the index `X.idx` and
         the sidecar `X.rec.frx` beside it. The name `X.ffr` selects an FFRecord file with the same
         records, and with the sidecar `X.ffr.frx` beside it. The name `X.bzna` selects a file of
@@ -125,10 +124,11 @@ def pack(
         written to `X_NAME.rec` or `X_NAME.ffr`.
     schema: for samples: a `fuelrail.Schema`, or the dict or list to make one from. Default: the
         attribute `schema` of the source, if it is a `fuelrail.Schema`; otherwise, it is inferred
-        with the attribute `roles` of the source (`fuelrail.open_python`) from the first 64 samples (fewer if they have more than 64 MiB), which are kept: bytes and
-        paths whose content begins as an image are images, arrays are tensors whose differing
-        extents become -1, int becomes int64, float becomes float32 (float64 if one is over 2**24),
-        and str text. If a field stays open, the error shows the schema found so far as code.
+        with the attribute `roles` of the source (`fuelrail.open_python`), from the first 64 samples
+        (fewer if they have more than 64 MiB), which are kept: bytes and paths whose content begins
+        as an image are images, arrays are tensors whose differing extents become -1, int becomes
+        int64, float becomes float32 (float64 if one is over 2**24), and str text. If a field stays
+        open, the error shows the schema found so far as code.
     strict: for samples: boxes outside of their image by more than its size are errors of their
         samples. Default: False, they are stored, and counted in a warning.
     resize: length of the shorter side after resizing, 1 to 32,768 pixels. Smaller images are not

@@ -61,8 +61,9 @@ class PythonSource:
 
     @property
     def own_roles(self) -> Mapping[str, FieldSpec] | None:
-        """The attribute `roles` of the dataset, if it has one."""
-        return getattr(self.dataset, "roles", None)
+        """The attribute `roles` of the dataset, if it is a dict."""
+        roles = getattr(self.dataset, "roles", None)
+        return roles if isinstance(roles, Mapping) else None
 
     names_say_images = False
     """Whether arrays that may be images are images if their field is called so."""

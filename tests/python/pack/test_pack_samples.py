@@ -229,6 +229,7 @@ def test_a_source_may_say_its_schema_or_roles(tmp_path: pathlib.Path) -> None:
     samples.schema = fr.Schema(  # type: ignore[attr-defined]
         {"pixels": F.Tensor("uint8", (30, 40, 3)), "boxes": F.Tensor("float32", (-1, 4))}
     )
+    samples.roles = ["of something else"]  # type: ignore[attr-defined]
     fr.pack(samples, tmp_path / "b.rec")
     assert fr.open(tmp_path / "b.rec").schema == samples.schema  # type: ignore[attr-defined]
 
