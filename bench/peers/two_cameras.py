@@ -79,7 +79,7 @@ class TwoCameras(DataProvider):
             if self._kind == "encoded":
                 camera["image"] = np.fromfile(f"{stem}.jpg", np.uint8)
             elif self._kind == "raw":
-                camera["image"] = np.load(f"{stem}.npy", mmap_mode="r")  # assigning copies
+                camera["image"] = np.load(f"{stem}.npy", mmap_mode="r")
             for name, value in fields.items():
                 camera[name] = value
         sample["scene"] = f"street {index % 5}, frame {index}"
