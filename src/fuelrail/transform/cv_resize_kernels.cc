@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fuelrail/base/simd_blocks-inl.h"
 #include "fuelrail/transform/cv_resize_kernels.h"
 #include "fuelrail/transform/cv_taps.h"
-#include "fuelrail/transform/simd_blocks-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fuelrail {

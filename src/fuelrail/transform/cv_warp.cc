@@ -12,12 +12,12 @@
 #include <limits>
 #include <vector>
 
+#include "fuelrail/base/simd_blocks-inl.h"
 #include "fuelrail/transform/cv_columns.h"
 #include "fuelrail/transform/cv_resize_kernels.h"
 #include "fuelrail/transform/cv_taps.h"
 #include "fuelrail/transform/cv_warp.h"
 #include "fuelrail/transform/portable_math.h"
-#include "fuelrail/transform/simd_blocks-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fuelrail {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fuelrail/base/simd_blocks-inl.h"
 #include "fuelrail/transform/resize_kernels.h"
-#include "fuelrail/transform/simd_blocks-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fuelrail {

@@ -1,11 +1,10 @@
-// Vectors of 1, 2 or 4 blocks of 16 bytes, each loaded from its own address, for resampling rows of
-// interleaved pixels. Included once for every instruction set, after hwy/highway.h. Private to the
-// module.
-#if defined(FUELRAIL_TRANSFORM_SIMD_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef FUELRAIL_TRANSFORM_SIMD_BLOCKS_INL_H_
-#undef FUELRAIL_TRANSFORM_SIMD_BLOCKS_INL_H_
+// Vectors of 1, 2 or 4 blocks of 16 bytes, each loaded from its own address. Included once for every
+// instruction set, after hwy/highway.h. Not a part of the interface.
+#if defined(FUELRAIL_BASE_SIMD_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FUELRAIL_BASE_SIMD_BLOCKS_INL_H_
+#undef FUELRAIL_BASE_SIMD_BLOCKS_INL_H_
 #else
-#define FUELRAIL_TRANSFORM_SIMD_BLOCKS_INL_H_
+#define FUELRAIL_BASE_SIMD_BLOCKS_INL_H_
 #endif
 
 HWY_BEFORE_NAMESPACE();
