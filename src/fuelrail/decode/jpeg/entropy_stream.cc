@@ -1,0 +1,239 @@
+#include "fuelrail/decode/jpeg/entropy_stream.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace fuelrail::jpeg {
+namespace {
+
+#define FUELRAIL_HOT [[gnu::always_inline]] inline
+
+// Loads the bits behind `bits` used ones. Reads 8 bytes, at most kBytesBehind + 8 behind the last
+// byte of the data, where there are kZeroBytes.
+FUELRAIL_HOT void advance(Stream& stream, int bits) {
+  stream.at += bits >> 3;
+  uint64_t word = 0;
+  std::memcpy(&word, stream.at, sizeof word);
+  if constexpr (std::endian::native == std::endian::little) word = __builtin_bswap64(word);
+  stream.bits = (word | 1) << (bits & 7);
+}
+
+FUELRAIL_HOT int used_bits(const Stream& stream) { return std::countr_zero(stream.bits); }
+FUELRAIL_HOT void refill(Stream& stream) { advance(stream, used_bits(stream)); }
+
+void end_block(Stream& stream) {
+  stream.table = stream.step->next_dc;
+  stream.place = stream.block_end + 1;
+  stream.block_end += 64;
+  stream.step = stream.step->next;
+}
+
+// Decodes one symbol alone, where the entry that was looked up cannot be used: its last coefficient
+// would lie at the end of the block or beyond.
+[[gnu::noinline]] void decode_alone(const HuffmanTables& tables, Stream& stream, Entry entry) {
+  // Clear what was written beyond the block.
+  for (int16_t* const written :
+       {stream.place + first_step_of(entry), stream.place + second_step_of(entry)}) {
+    if (written > stream.block_end) *written = 0;
+  }
+  advance(stream, used_bits(stream) - length_of(entry));
+  refill(stream);
+  const HuffmanTables::Table table = tables.table_at(stream.table);
+  const int64_t block = stream.blocks();
+  int size = table.size;
+  bool ends = false;
+  if (table.kind != HuffmanTables::Kind::kValue) {
+    const auto symbol = table.code->find(static_cast<uint32_t>(stream.bits >> 48));
+    if (!symbol) stream.odd->add(block);
+    const int value = symbol ? symbol->value : 0;
+    stream.bits <<= symbol ? symbol->length : 16;
+    size = value & 15;
+    const bool is_dc = table.kind == HuffmanTables::Kind::kDc;
+    if (size > (is_dc ? 11 : 10)) stream.odd->add(block);
+    if (!is_dc) {
+      const int run = value >> 4;
+      if (size > 0) {
+        stream.place += run + 1;
+      } else if (run == 15) {
+        stream.place += 16;
+      } else {
+        ends = true;
+      }
+      if (stream.place > stream.block_end ||
+          (!ends && size == 0 && stream.place == stream.block_end)) {
+        stream.odd->add(block);
+        stream.place = stream.block_end;  // where libjpeg-turbo puts it
+      }
+    }
+  }
+  if (size > 0) {
+    *stream.place =
+        static_cast<int16_t>(extended(static_cast<int>(stream.bits >> (64 - size)), size));
+    stream.bits <<= size;
+  }
+  refill(stream);
+  if (ends || stream.place >= stream.block_end) {
+    end_block(stream);
+  } else {
+    stream.table = stream.step->ac;
+  }
+}
+
+// Moves to the entry's last coefficient or, if it ends the block, to the next block. Blocks end at
+// random, so a branch would be mispredicted. GCC 12 makes one of the plain form, whatever it is
+// told.
+FUELRAIL_HOT void go_on(Stream& stream, Entry entry, int16_t* last) {
+  const BlockStep* step = stream.step;
+  const Entry* table = step->ac + static_cast<size_t>(size_to_come_of(entry)) * kLookups;
+  int16_t* block_end = stream.block_end;
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+  static_assert(kEndBit == 31);  // the sign of the lower half
+  asm("testl %k4, %k4\n\t"
+      "cmovs %5, %0\n\t"
+      "cmovs %6, %1\n\t"
+      "cmovs %7, %2\n\t"
+      "cmovs %8, %3"
+      : "+r"(last), "+r"(block_end), "+r"(table), "+r"(step)
+      : "r"(entry), "r"(block_end + 1), "r"(block_end + 64), "rm"(step->next_dc), "rm"(step->next)
+      : "cc");
+#else
+  const bool ends = ends_block(entry);
+  last = ends ? block_end + 1 : last;
+  block_end = ends ? block_end + 64 : block_end;
+  table = ends ? step->next_dc : table;
+  step = ends ? step->next : step;
+#endif
+  stream.place = last;
+  stream.block_end = block_end;
+  stream.table = table;
+  stream.step = step;
+}
+
+// The look-up of one entry. Requires: at least kLookupBits bits are loaded.
+FUELRAIL_HOT void look_up(const HuffmanTables& tables, Stream& stream) {
+  const Entry entry = stream.table[stream.bits >> (64 - kLookupBits)];
+  stream.bits <<= entry & 63;
+  int16_t* const second = stream.place + second_step_of(entry);
+  *second = static_cast<int16_t>(entry >> 48);
+  stream.place[first_step_of(entry)] = static_cast<int16_t>(entry >> 32);
+  if (second >= stream.block_end) [[unlikely]] {
+    Stream alone = stream;  // so that the stream itself may stay in registers
+    decode_alone(tables, alone, entry);
+    stream = alone;
+    return;
+  }
+  go_on(stream, entry, second);
+}
+
+// Streams that wait for a lane.
+struct Waiting {
+  Stream* next;
+  Stream* end;
+};
+
+template <size_t kCount>
+using Lanes = std::array<Stream*, kCount>;
+
+template <size_t kCount>
+void run(const HuffmanTables& tables, Lanes<kCount> lanes, Waiting waiting);
+
+template <size_t kCount>
+[[gnu::noinline]] void run_without(const HuffmanTables& tables, const Lanes<kCount>& lanes,
+                                   size_t over, Waiting waiting) {
+  if constexpr (kCount > 1) {
+    Lanes<kCount - 1> others;
+    for (size_t i = 0; i < others.size(); ++i) others[i] = lanes[i < over ? i : i + 1];
+    run<kCount - 1>(tables, others, waiting);
+  }
+}
+
+// Works on three local copies, which the compiler keeps in registers.
+template <size_t kCount>
+void run(const HuffmanTables& tables, Lanes<kCount> lanes, Waiting waiting) {
+  Stream a = *lanes[0];
+  Stream b = *lanes[kCount > 1 ? 1 : 0];
+  Stream c = *lanes[kCount > 2 ? 2 : 0];
+  for (;;) {
+    size_t over = kCount;
+    if (a.is_over()) [[unlikely]]
+      over = 0;
+    if (kCount > 1 && b.is_over()) [[unlikely]]
+      over = 1;
+    if (kCount > 2 && c.is_over()) [[unlikely]]
+      over = 2;
+    if (over < kCount) [[unlikely]] {
+      *lanes[0] = a;
+      if constexpr (kCount > 1) *lanes[1] = b;
+      if constexpr (kCount > 2) *lanes[2] = c;
+      if (waiting.next == waiting.end) return run_without<kCount>(tables, lanes, over, waiting);
+      lanes[over] = waiting.next++;
+      a = *lanes[0];
+      if constexpr (kCount > 1) b = *lanes[1];
+      if constexpr (kCount > 2) c = *lanes[2];
+      continue;
+    }
+    refill(a);
+    if constexpr (kCount > 1) refill(b);
+    if constexpr (kCount > 2) refill(c);
+    for (int i = 0; i < kLookupsOfRefill; ++i) {
+      look_up(tables, a);
+      if constexpr (kCount > 1) look_up(tables, b);
+      if constexpr (kCount > 2) look_up(tables, c);
+    }
+  }
+}
+
+template <size_t kCount>
+void run_first(const HuffmanTables& tables, std::span<Stream> streams) {
+  Lanes<kCount> lanes;
+  for (size_t i = 0; i < kCount; ++i) lanes[i] = &streams[i];
+  run<kCount>(tables, lanes, {streams.data() + kCount, streams.data() + streams.size()});
+}
+
+}  // namespace
+
+Stream begin_stream(const HuffmanTables& tables, const uint8_t* data, int64_t bit, int64_t bytes,
+                    int16_t* blocks, int64_t count, OddBlocks& odd) {
+  // Before a refill that would pass its last block.
+  const int64_t most = std::max<int64_t>(0, count - kLookupsOfRefill + 1);
+  Stream stream{.at = data + (bit >> 3),
+                .table = tables.first_dc(),
+                .place = blocks,
+                .block_end = blocks + 63,
+                .step = tables.first_block(),
+                .last_block_end = blocks + 63 + 64 * most,
+                .end = data + bytes,
+                .first = blocks,
+                .odd = &odd};
+  advance(stream, static_cast<int>(bit & 7));
+  return stream;
+}
+
+void run_streams(const HuffmanTables& tables, std::span<Stream> streams) {
+  static_assert(kLanes == 3);
+  switch (streams.size()) {
+    case 0:
+      return;
+    case 1:
+      return run_first<1>(tables, streams);
+    case 2:
+      return run_first<2>(tables, streams);
+    default:
+      return run_first<3>(tables, streams);
+  }
+}
+
+int64_t bit_of(const Stream& stream, const uint8_t* data) {
+  return (stream.at - data) * 8 + used_bits(stream);
+}
+
+void run_to(const HuffmanTables& tables, Stream& stream, int64_t blocks, const uint8_t* end) {
+  const int16_t* const block_end = stream.first + 64 * blocks + 63;
+  while (stream.block_end < block_end && stream.at < end) {
+    refill(stream);
+    look_up(tables, stream);
+  }
+}
+
+}  // namespace fuelrail::jpeg

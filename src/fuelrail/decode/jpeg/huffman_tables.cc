@@ -1,0 +1,223 @@
+#include "fuelrail/decode/jpeg/huffman_tables.h"
+
+#include <algorithm>
+#include <span>
+
+namespace fuelrail::jpeg {
+namespace {
+
+constexpr int kZeroRun = 16;  // the step of the symbol F0: 16 zeros
+constexpr int kMaxAcSize = 10;
+constexpr int kMaxDcSize = 11;
+
+Entry entry_of(int length, int first_step, int second_step, bool ends, int first, int second,
+               int size_to_come = 0) {
+  return static_cast<Entry>(length) | static_cast<Entry>(first_step) << 8 |
+         static_cast<Entry>(second_step) << 16 | static_cast<Entry>(size_to_come) << 24 |
+         static_cast<Entry>(ends) << kEndBit |
+         static_cast<Entry>(static_cast<uint16_t>(first)) << 32 |
+         static_cast<Entry>(static_cast<uint16_t>(second)) << 48;
+}
+
+// What the next kLookupBits bits begin with, alone.
+struct Single {
+  enum class Kind : uint8_t {
+    kCoefficient,  // `value`, `step` places further
+    kEndOfBlock,
+    kSizeOnly,  // a coefficient of `value` bits, `step` places further, which the look-up cannot
+                // hold
+    kNone,      // none of these
+  };
+  Kind kind = Kind::kNone;
+  uint8_t length = 0;
+  uint8_t step = 0;
+  int16_t value = 0;
+};
+using Singles = std::array<Single, kLookups>;
+
+Single single_of(int symbol, int length, bool is_dc) {
+  const int size = symbol & 15;
+  const int run = is_dc ? -1 : symbol >> 4;  // a DC coefficient is at the place itself
+  Single single{.kind = Single::Kind::kCoefficient,
+                .length = static_cast<uint8_t>(length),
+                .step = static_cast<uint8_t>(run + 1),
+                .value = 0};
+  if (size > (is_dc ? kMaxDcSize : kMaxAcSize)) return {};
+  if (size == 0 && !is_dc) {
+    // Baseline uses only 00 and F0; libjpeg-turbo ends the block at the others, too.
+    if (run == 15) {
+      single.step = kZeroRun;
+    } else {
+      single.kind = Single::Kind::kEndOfBlock;
+    }
+  } else if (size > kLookupBits) {
+    return {};  // no table has values of this size
+  } else if (length + size > kLookupBits) {
+    single.kind = Single::Kind::kSizeOnly;
+    single.value = static_cast<int16_t>(size);
+  }
+  return single;
+}
+
+void fill_singles(const HuffmanCode& code, bool is_dc, Singles& singles) {
+  size_t at = 0;
+  size_t symbol = 0;
+  for (int length = 1; length <= kLookupBits; ++length) {
+    const size_t width = size_t{1} << (kLookupBits - length);
+    for (int i = 0; i < code.counts[static_cast<size_t>(length - 1)]; ++i, ++symbol, at += width) {
+      const Single single = single_of(code.symbols[symbol], length, is_dc);
+      const auto begin = singles.begin() + static_cast<std::ptrdiff_t>(at);
+      const int size = code.symbols[symbol] & 15;
+      if (single.kind != Single::Kind::kCoefficient || size == 0) {
+        std::fill_n(begin, width, single);
+        continue;
+      }
+      const size_t same = width >> size;  // look-ups with the same value
+      for (int bits = 0; bits < 1 << size; ++bits) {
+        Single one = single;
+        one.length = static_cast<uint8_t>(length + size);
+        one.value = static_cast<int16_t>(extended(bits, size));
+        std::fill_n(begin + static_cast<std::ptrdiff_t>(static_cast<size_t>(bits) * same), same,
+                    one);
+      }
+    }
+  }
+  std::fill(singles.begin() + static_cast<std::ptrdiff_t>(at), singles.end(), Single{});
+}
+
+// An entry for a first single that is followed by AC coefficients. `rest`: the bits behind it,
+// followed by zeros.
+Entry combined(const Single& first, size_t rest, const Singles& ac) {
+  const int left = kLookupBits - first.length;
+  const Single& second = ac[rest];
+  const Entry alone =
+      entry_of(first.length, first.step, first.step, false, first.value, first.value);
+  if (second.length > left) return alone;
+  if (second.kind == Single::Kind::kEndOfBlock) {
+    return entry_of(first.length + second.length, first.step, first.step, true, first.value,
+                    first.value);
+  }
+  if (second.kind != Single::Kind::kCoefficient) return alone;
+  const int length = first.length + second.length;
+  const Single& third = ac[rest << second.length & (kLookups - 1)];
+  const bool ends = third.kind == Single::Kind::kEndOfBlock && length + third.length <= kLookupBits;
+  return entry_of(ends ? length + third.length : length, first.step, first.step + second.step, ends,
+                  first.value, second.value);
+}
+
+void fill_entries(const Singles& firsts, const Singles& ac, bool is_dc, std::span<Entry> entries) {
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const Single& first = firsts[i];
+    switch (first.kind) {
+      case Single::Kind::kCoefficient:
+        entries[i] = combined(first, i << first.length & (kLookups - 1), ac);
+        break;
+      case Single::Kind::kEndOfBlock:  // a zero, one place further
+        entries[i] = entry_of(first.length, 1, 1, true, 0, 0);
+        break;
+      case Single::Kind::kSizeOnly:
+        entries[i] = entry_of(first.length, first.step, first.step, false, 0, 0, first.value);
+        break;
+      case Single::Kind::kNone:
+        // The first step is inside of the block, for the zero that a decoder writes there.
+        entries[i] = entry_of(0, is_dc ? 0 : 1, kBeyondBlock, false, 0, 0);
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+CanonicalCode::CanonicalCode(const HuffmanCode& code) : symbols_(code.symbols) {
+  uint32_t next = 0;
+  int symbol = 0;
+  for (size_t length = 1; length <= 16; ++length) {
+    const int count = code.counts[length - 1];
+    offsets_[length] = symbol - static_cast<int>(next);
+    symbol += count;
+    next += static_cast<uint32_t>(count);
+    ends_[length] = next << (16 - length);
+    next <<= 1;
+  }
+}
+
+std::optional<CanonicalCode::Symbol> CanonicalCode::find(uint32_t bits) const {
+  for (size_t length = 1; length <= 16; ++length) {
+    if (bits >= ends_[length]) continue;
+    const int code = static_cast<int>(bits >> (16 - length));
+    return Symbol{symbols_[static_cast<size_t>(code + offsets_[length])], static_cast<int>(length)};
+  }
+  return std::nullopt;
+}
+
+HuffmanTables::HuffmanTables()
+    : entries_(std::make_unique<Entry[]>((kAcTables + kMaxComponents) * kLookups)) {
+  for (size_t i = 0; i < kAcTables; ++i) {
+    const int size = static_cast<int>(i % kSizes);
+    if (size == 0) continue;
+    for (size_t bits = 0; bits < kLookups; ++bits) {
+      const int value = extended(static_cast<int>(bits >> (kLookupBits - size)), size);
+      table(i)[bits] = entry_of(size, 0, 0, false, value, value);
+    }
+  }
+}
+
+bool HuffmanTables::has_codes_of(const BaselineHeader& header) const {
+  if (!built_for_ || built_for_->components != header.components) return false;
+  for (size_t i = 0; i < static_cast<size_t>(header.components); ++i) {
+    const Component& own = built_for_->component[i];
+    const Component& other = header.component[i];
+    if (own.dc_code != other.dc_code || own.ac_code != other.ac_code) return false;
+    const auto dc = static_cast<size_t>(own.dc_code);
+    const auto ac = static_cast<size_t>(own.ac_code);
+    if (built_for_->dc_codes[dc] != header.dc_codes[dc]) return false;
+    if (built_for_->ac_codes[ac] != header.ac_codes[ac]) return false;
+  }
+  return true;
+}
+
+// A DC table also has AC coefficients, so there is one for each component.
+void HuffmanTables::build(const BaselineHeader& header) {
+  static thread_local Singles dc_singles;
+  static thread_local std::array<Singles, kTables> ac_singles;
+  std::array<bool, kTables> done{};
+  for (size_t i = 0; i < static_cast<size_t>(header.components); ++i) {
+    const auto ac = static_cast<size_t>(header.component[i].ac_code);
+    if (!done[ac]) {
+      done[ac] = true;
+      fill_singles(header.ac_codes[ac], false, ac_singles[ac]);
+      fill_entries(ac_singles[ac], ac_singles[ac], false, {table(ac * kSizes), kLookups});
+      ac_codes_[ac] = CanonicalCode(header.ac_codes[ac]);
+    }
+    const HuffmanCode& dc = header.dc_codes[static_cast<size_t>(header.component[i].dc_code)];
+    fill_singles(dc, true, dc_singles);
+    fill_entries(dc_singles, ac_singles[ac], true, {table(kAcTables + i), kLookups});
+    dc_codes_[i] = CanonicalCode(dc);
+  }
+  built_for_ = header;
+  ++builds_;
+}
+
+void HuffmanTables::prepare(const BaselineHeader& header) {
+  if (!has_codes_of(header)) build(header);
+  blocks_ = header.blocks_of_mcu;
+  for (int i = 0; i < blocks_; ++i) {
+    const int next = (i + 1) % blocks_;
+    const size_t component = header.component_of_block[static_cast<size_t>(i)];
+    const size_t next_component = header.component_of_block[static_cast<size_t>(next)];
+    const auto ac = static_cast<size_t>(header.component[component].ac_code);
+    steps_[static_cast<size_t>(i)] = {.ac = table(ac * kSizes),
+                                      .next_dc = table(kAcTables + next_component),
+                                      .next = &steps_[static_cast<size_t>(next)]};
+  }
+}
+
+HuffmanTables::Table HuffmanTables::table_at(const Entry* at) const {
+  const auto number = static_cast<size_t>(at - entries_.get()) / kLookups;
+  if (number >= kAcTables) return {Kind::kDc, 0, &dc_codes_[number - kAcTables]};
+  const auto size = static_cast<int>(number % kSizes);
+  if (size > 0) return {Kind::kValue, size, nullptr};
+  return {Kind::kAc, 0, &ac_codes_[number / kSizes]};
+}
+
+}  // namespace fuelrail::jpeg
