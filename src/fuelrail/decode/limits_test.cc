@@ -109,7 +109,8 @@ TEST(DecodeLimits, the_smallest_files_of_an_encoder_hold_what_they_claim) {
                                 .sampling = {sampling},
                                 .progressive = progressive,
                                 .interleaved = interleaved,
-                                .flat = true};
+                                .flat = true,
+                                .own_codes = true};
           EXPECT_EQ(error_of(std::string(as_text(make_jpeg(wanted)))), "") << describe(wanted);
         }
       }

@@ -103,7 +103,7 @@ std::vector<std::byte> make_jpeg(const MadeJpeg& wanted) {
     codec.comp_info[i].h_samp_factor = factors[0];
     codec.comp_info[i].v_samp_factor = factors[1];
   }
-  codec.optimize_coding = wanted.flat ? TRUE : FALSE;
+  codec.optimize_coding = wanted.own_codes ? TRUE : FALSE;
   codec.restart_interval = static_cast<unsigned>(wanted.restart_interval);
   if (!wanted.adobe_marker) codec.write_Adobe_marker = FALSE;
   // An interleaved scan has at most 10 blocks per MCU; larger ones get one scan per component.
@@ -134,6 +134,56 @@ std::vector<std::byte> make_jpeg(const MadeJpeg& wanted) {
   return encoded;
 }
 
+std::vector<std::byte> with_larger_coefficients(Bytes jpeg, int factor, int quantizer_factor) {
+  jpeg_error_mgr errors;
+  jpeg_decompress_struct from;
+  from.err = stop_at_errors(errors);
+  jpeg_create_decompress(&from);
+  jpeg_mem_src(&from, reinterpret_cast<const unsigned char*>(jpeg.data()),
+               static_cast<unsigned long>(jpeg.size()));
+  jpeg_read_header(&from, TRUE);
+  jvirt_barray_ptr* const components = jpeg_read_coefficients(&from);
+  std::vector<JQUANT_TBL*> tables(std::begin(from.quant_tbl_ptrs), std::end(from.quant_tbl_ptrs));
+  for (int i = 0; i < from.num_components; ++i) {  // libjpeg compares these with the copies in use
+    tables.push_back(from.comp_info[i].quant_table);
+  }
+  for (JQUANT_TBL* const table : tables) {
+    if (table == nullptr) continue;
+    for (UINT16& value : table->quantval) {
+      value = static_cast<UINT16>(std::min(255, value * quantizer_factor));
+    }
+  }
+  for (int i = 0; i < from.num_components; ++i) {
+    const jpeg_component_info& component = from.comp_info[i];
+    for (JDIMENSION y = 0; y < component.height_in_blocks; ++y) {
+      JBLOCKROW const row = from.mem->access_virt_barray(reinterpret_cast<j_common_ptr>(&from),
+                                                         components[i], y, 1, TRUE)[0];
+      for (JDIMENSION x = 0; x < component.width_in_blocks; ++x) {
+        for (JCOEF& value : row[x]) {
+          value = static_cast<JCOEF>(std::clamp(value * factor, -1023, 1023));
+        }
+      }
+    }
+  }
+  jpeg_error_mgr write_errors;
+  jpeg_compress_struct to;
+  to.err = stop_at_errors(write_errors);
+  jpeg_create_compress(&to);
+  unsigned char* memory = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&to, &memory, &size);
+  jpeg_copy_critical_parameters(&from, &to);
+  to.optimize_coding = TRUE;
+  jpeg_write_coefficients(&to, components);
+  jpeg_finish_compress(&to);
+  jpeg_destroy_compress(&to);
+  jpeg_destroy_decompress(&from);
+  const auto* begin = reinterpret_cast<const std::byte*>(memory);
+  std::vector<std::byte> encoded(begin, begin + size);
+  std::free(memory);
+  return encoded;
+}
+
 std::string describe(const MadeJpeg& jpeg) {
   constexpr const char* kNames[] = {"grey", "ycc", "rgb", "cmyk", "ycck"};
   std::string text = fmt::format("{}x{} {}", jpeg.size.height, jpeg.size.width,
@@ -141,6 +191,8 @@ std::string describe(const MadeJpeg& jpeg) {
   for (const auto& [h, v] : jpeg.sampling) text += fmt::format(" {}x{}", h, v);
   if (jpeg.restart_interval != 0) text += fmt::format(" restart {}", jpeg.restart_interval);
   if (jpeg.progressive) text += " progressive";
+  if (jpeg.own_codes) text += " own codes";
+  text += fmt::format(" quality {} seed {}", jpeg.quality, jpeg.seed);
   if (!jpeg.interleaved) text += " one component a scan";
   return text;
 }

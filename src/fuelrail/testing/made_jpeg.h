@@ -26,11 +26,16 @@ struct MadeJpeg {
   bool interleaved = true;   // false: each component in a scan of its own
   bool adobe_marker = true;  // only for colours that can have one
   uint64_t seed = 1;         // of the pixels: smooth shapes with edges and noise
-  bool flat = false;         // one colour, in as few bytes as possible
+  bool flat = false;         // one colour
+  bool own_codes = false;    // Huffman codes made for the image, instead of the standard's examples
 };
 
 std::vector<std::byte> make_jpeg(const MadeJpeg& wanted);
 std::string describe(const MadeJpeg& jpeg);
+
+// The image with all coefficients and quantisers multiplied, up to what baseline allows: pixels
+// that no camera makes.
+std::vector<std::byte> with_larger_coefficients(Bytes jpeg, int factor, int quantizer_factor);
 
 // An image as a plain libjpeg program decodes it: all rows from the top.
 struct PlainImage {

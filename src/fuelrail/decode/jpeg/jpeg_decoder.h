@@ -1,4 +1,4 @@
-// JPEG by libjpeg-turbo: baseline, extended and progressive, Huffman-coded, 8 bits. (ITU-T T.81.)
+// JPEG: baseline, extended and progressive, Huffman-coded, 8 bits. (ITU-T T.81.)
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,12 @@ ImageInfo probe_jpeg(Bytes encoded);
 // or at damage, which the decoder reports. Requires: `at` is not inside a header.
 void each_scan(Bytes encoded, size_t at, const std::function<void(Bytes header)>& take);
 
-// Uses the accurate integer DCT and libjpeg's smooth ("fancy") upsampling, so the pixels equal
-// those of libjpeg's full decode with its defaults, and Pillow's. A JPEG with one scan is read down
-// to the box's last row (with vertically subsampled chroma, one more row of blocks); damage below
-// that goes unnoticed. A progressive JPEG is read completely.
+// Baseline JPEGs are decoded by jpeg::BaselineDecoder. Others, and those in which it finds anything
+// odd, are decoded by libjpeg-turbo, whose errors and `tolerated` are those of this decoder: no
+// pixel and no error depends on which of the two has decoded.
+//
+// For tests and benchmarks, the environment variable FUELRAIL_JPEG limits the ways: `libjpeg`
+// decodes all images by libjpeg-turbo, `stream` decodes without guesses (SegmentDecoder).
 std::unique_ptr<Decoder> make_jpeg_decoder();
 
 }  // namespace fuelrail

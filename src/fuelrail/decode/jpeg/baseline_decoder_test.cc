@@ -1,0 +1,343 @@
+// Our decoder beside libjpeg-turbo's: which images it decodes, with which pixels, and which damage
+// it leaves to libjpeg-turbo.
+#include "fuelrail/decode/jpeg/baseline_decoder.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "fuelrail/decode/jpeg/libjpeg_decoder.h"
+#include "fuelrail/testing/crop_job.h"
+#include "fuelrail/testing/each_simd_target.h"
+#include "fuelrail/testing/made_jpeg.h"
+
+namespace fuelrail::jpeg {
+namespace {
+
+using testing::CropJob;
+using Colour = MadeJpeg::Colour;
+using Sampling = std::vector<std::array<int, 2>>;
+
+const std::vector<Sampling>& samplings() {
+  static const std::vector<Sampling> kSamplings{{}, {{2, 1}}, {{1, 2}}, {{2, 2}}};
+  return kSamplings;
+}
+
+std::string describe(const Box& box) {
+  return fmt::format("{} x {} at ({}, {})", box.height, box.width, box.top, box.left);
+}
+
+// Both decoders and how often each way was taken.
+class Both {
+ public:
+  // Decodes with both. Returns: whether ours did. Fails if the pixels differ, or if ours decodes
+  // what libjpeg-turbo refuses or finds odd.
+  bool agree(Bytes encoded, const ImageInfo& info, const Box& box, int64_t channels) {
+    SCOPED_TRACE(fmt::format("{}, {} channels", describe(box), channels));
+    CropJob own(encoded, info, box, 0x5a, 3, channels);
+    const bool mine = ours->decode(own.job);
+    EXPECT_TRUE(own.padding_is_untouched());
+    CropJob reference(encoded, info, box, 0x5a, 3, channels);
+    reference.decode_with(*libjpeg);
+    libjpeg_error = reference.error();
+    libjpeg_tolerated = reference.job.tolerated;
+    if (!mine) return false;
+    EXPECT_EQ(libjpeg_error, "");
+    EXPECT_EQ(libjpeg_tolerated, 0u);
+    for (int64_t y = 0; y < box.height; ++y) {
+      const uint8_t* const row = own.job.output.row(y);
+      if (std::memcmp(row, reference.job.output.row(y),
+                      static_cast<size_t>(box.width * channels)) != 0) {
+        ADD_FAILURE() << "row " << y << " differs";
+        break;
+      }
+    }
+    return true;
+  }
+  bool agree(Bytes encoded, const Box& box, int64_t channels) {
+    return agree(encoded, probe(encoded), box, channels);
+  }
+
+  std::unique_ptr<BaselineDecoder> ours = std::make_unique<BaselineDecoder>();
+  std::unique_ptr<Decoder> libjpeg = make_libjpeg_decoder();
+  std::string libjpeg_error;
+  uint32_t libjpeg_tolerated = 0;
+};
+
+MadeJpeg random_image(std::mt19937_64& random, int64_t most) {
+  const auto below = [&](uint64_t limit) { return random() % limit; };
+  const auto side = [&] { return 1 + static_cast<int64_t>(below(static_cast<uint64_t>(most))); };
+  return {.size = {side(), side()},
+          .colour = below(6) == 0 ? Colour::kGrey : Colour::kYcc,
+          .sampling = samplings()[below(4)],
+          .quality = below(4) == 0 ? 1 + static_cast<int>(below(100)) : 75,
+          .restart_interval = below(3) == 0 ? 1 + static_cast<int>(below(20)) : 0,
+          .seed = random(),
+          .own_codes = below(2) == 0};
+}
+
+bool is_ours(const MadeJpeg& made) {
+  const bool halved =
+      made.colour != Colour::kGrey && !made.sampling.empty() && made.sampling[0][0] == 2;
+  return !halved || made.size.width > 4;
+}
+
+TEST(BaselineDecoder, has_the_pixels_of_libjpeg) {
+  std::mt19937_64 random(1);
+  Both both;
+  for (int i = 0; i < 500; ++i) {
+    const MadeJpeg made = random_image(random, i % 4 == 0 ? 150 : 70);
+    SCOPED_TRACE(describe(made));
+    const std::vector<std::byte> encoded = make_jpeg(made);
+    both.ours->segments().set_streams(i % 3 == 0 ? 1 : kLanes);
+    for (const Box& box : boxes_in(made.size, random, 6)) {
+      for (const int64_t channels : {3, 1}) {
+        const bool mine = both.agree(encoded, box, channels);
+        if (made.quality >= 50) {
+          ASSERT_EQ(mine, is_ours(made)) << describe(box);
+        }
+      }
+    }
+    if (HasFailure()) return;
+  }
+}
+
+TEST(BaselineDecoder, has_the_same_pixels_with_every_instruction_set) {
+  testing::on_each_simd_target([] {
+    std::mt19937_64 random(2);
+    Both both;
+    for (int i = 0; i < 60; ++i) {
+      const MadeJpeg made = random_image(random, 90);
+      SCOPED_TRACE(describe(made));
+      const std::vector<std::byte> encoded = make_jpeg(made);
+      for (const Box& box : boxes_in(made.size, random, 3)) {
+        both.agree(encoded, box, 3);
+        both.agree(encoded, box, 1);
+      }
+      if (HasFailure()) return;
+    }
+  });
+}
+
+// Sums of 16 bits overflow, and each kind of processor has pixels of its own.
+TEST(BaselineDecoder, leaves_coefficients_that_no_camera_makes) {
+  testing::on_each_simd_target([] {
+    std::mt19937_64 random(3);
+    Both both;
+    int mine = 0;
+    int others = 0;
+    for (const int factor : {1, 2, 4, 8, 20, 60, 200}) {
+      for (const int quantizer_factor : {1, 4, 255}) {
+        MadeJpeg made = random_image(random, 60);
+        made.size = {40, 50};
+        SCOPED_TRACE(describe(made) + fmt::format(" times {} and {}", factor, quantizer_factor));
+        const std::vector<std::byte> encoded =
+            with_larger_coefficients(make_jpeg(made), factor, quantizer_factor);
+        ++(both.agree(encoded, {3, 7, 30, 40}, 3) ? mine : others);
+      }
+    }
+    EXPECT_GT(mine, 5);
+    EXPECT_GT(others, 5);
+  });
+}
+
+// Damage in a row of MCUs that libjpeg-turbo reads is an error, also where no pixel of the box
+// needs the row.
+TEST(BaselineDecoder, reads_the_rows_that_libjpeg_reads) {
+  Both both;
+  for (const Colour colour : {Colour::kYcc, Colour::kGrey}) {
+    for (Sampling sampling : samplings()) {
+      const int h = sampling.empty() ? 1 : sampling[0][0];
+      const int v = sampling.empty() ? 1 : sampling[0][1];
+      const bool grey = colour == Colour::kGrey;
+      const Size size{8 * v * 3 + 5, 40};
+      const int64_t mcu_height = grey ? 8 : 8 * v;
+      const int64_t mcu_width = grey ? 8 : 8 * h;
+      const MadeJpeg made{
+          .size = size,
+          .colour = colour,
+          .sampling = sampling,
+          .restart_interval = static_cast<int>((size.width + mcu_width - 1) / mcu_width)};
+      SCOPED_TRACE(describe(made));
+      const std::vector<std::byte> encoded = make_jpeg(made);
+      const std::string text(as_text(encoded));
+      const int64_t rows = (size.height + mcu_height - 1) / mcu_height;
+      for (int64_t row = 0; row < rows; ++row) {
+        std::string damaged = text;  // the row ends after one byte
+        const size_t end = row + 1 < rows
+                               ? text.find(std::string{'\xff', static_cast<char>(0xd0 + row)})
+                               : text.size() - 2;
+        const size_t begin = row > 0
+                                 ? text.find(std::string{'\xff', static_cast<char>(0xcf + row)}) + 2
+                                 : text.find("\xff\xda") + (grey ? 10 : 14);
+        damaged.erase(begin + 1, end - begin - 1);
+        for (int64_t bottom = 1; bottom <= size.height; ++bottom) {
+          for (const int64_t top : {int64_t{0}, bottom - 1, bottom / 2}) {
+            for (const int64_t channels : {3, 1}) {
+              const Box box{top, 3, bottom - top, 20};
+              const bool mine = both.agree(as_bytes(damaged), probe(encoded), box, channels);
+              ASSERT_EQ(mine, both.libjpeg_error.empty())
+                  << describe(box) << ", row " << row << " of " << rows << ", " << channels
+                  << " channels: " << both.libjpeg_error;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Changes, inserts or removes bytes and bits, or cuts the end off.
+std::string damaged(std::string text, size_t from, std::mt19937_64& random) {
+  const size_t at = from + random() % (text.size() - from);
+  switch (random() % 5) {
+    case 0:
+      text[at] = static_cast<char>(random());
+      break;
+    case 1:
+      text[at] = static_cast<char>(text[at] ^ 1 << random() % 8);
+      break;
+    case 2:
+      text.erase(at, 1 + random() % 3);
+      break;
+    case 3:
+      text.insert(at, 1 + random() % 3, static_cast<char>(random()));
+      break;
+    default:
+      text.resize(at);
+      break;
+  }
+  return text;
+}
+
+TEST(BaselineDecoder, decodes_no_damage_that_libjpeg_reports) {
+  std::mt19937_64 random(5);
+  Both both;
+  int mine = 0;
+  constexpr int kImages = 150;
+  for (int i = 0; i < kImages; ++i) {
+    const MadeJpeg made = random_image(random, 60);
+    SCOPED_TRACE(describe(made));
+    const std::vector<std::byte> encoded = make_jpeg(made);
+    const std::string text(as_text(encoded));
+    const size_t scan = text.find("\xff\xda") + 8;
+    for (int k = 0; k < 20; ++k) {
+      const std::string changed = damaged(text, k % 5 == 0 ? 2 : scan, random);
+      for (const Box& box : boxes_in(made.size, random, 2)) {
+        mine += both.agree(as_bytes(changed), probe(encoded), box, 3) ? 1 : 0;
+      }
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(mine, kImages * 20);  // of 7 boxes each
+}
+
+TEST(BaselineDecoder, leaves_wrong_restart_markers) {
+  const MadeJpeg made{.size = {64, 64}, .restart_interval = 8};
+  const std::vector<std::byte> encoded = make_jpeg(made);
+  const std::string text(as_text(encoded));
+  const auto marker = [](int number) {
+    return std::string{'\xff', static_cast<char>(0xd0 + number)};
+  };
+  const size_t third = text.find(marker(2));
+  ASSERT_NE(third, text.npos);
+  Both both;
+  EXPECT_TRUE(both.agree(encoded, whole(made.size), 3));
+  std::string wrong = text;
+  wrong.erase(third, 2);  // missing
+  EXPECT_FALSE(both.agree(as_bytes(wrong), probe(encoded), whole(made.size), 3));
+  wrong = text;
+  wrong.insert(third, marker(2));  // repeated
+  EXPECT_FALSE(both.agree(as_bytes(wrong), probe(encoded), whole(made.size), 3));
+  wrong = text;
+  wrong.replace(third, 2, marker(5));  // of another number
+  EXPECT_FALSE(both.agree(as_bytes(wrong), probe(encoded), whole(made.size), 3));
+  wrong = text;
+  wrong.erase(third, 2).insert(third - 7, marker(2));  // misplaced
+  EXPECT_FALSE(both.agree(as_bytes(wrong), probe(encoded), whole(made.size), 3));
+}
+
+TEST(BaselineDecoder, may_guess_at_any_byte) {
+  for (const Sampling& sampling : samplings()) {
+    const MadeJpeg made{.size = {70, 90}, .sampling = sampling, .quality = 50, .own_codes = true};
+    SCOPED_TRACE(describe(made));
+    const std::vector<std::byte> encoded = make_jpeg(made);
+    Both both;
+    for (int64_t distance = 1; distance < 700; distance += distance < 40 ? 1 : 7) {
+      both.ours->segments().set_streams(kLanes, distance);
+      ASSERT_TRUE(both.agree(encoded, whole(made.size), 3)) << distance;
+    }
+    const SegmentDecoder::Work& work = both.ours->segments().work();
+    EXPECT_GT(work.guesses, 2 * work.missed);
+    EXPECT_GT(work.missed, 0u);
+  }
+}
+
+TEST(BaselineDecoder, passes_constant_and_periodic_images_with_bounded_work) {
+  std::mt19937_64 random(6);
+  for (const Sampling& sampling : samplings()) {
+    for (const bool flat : {true, false}) {
+      for (const bool own_codes : {true, false}) {
+        Both both;
+        MadeJpeg made{.size = {700, 900},
+                      .sampling = sampling,
+                      .quality = 30,
+                      .flat = flat,
+                      .own_codes = own_codes};
+        SCOPED_TRACE(describe(made));
+        const std::vector<std::byte> encoded = make_jpeg(made);
+        ASSERT_TRUE(both.agree(encoded, whole(made.size), 3));
+        const uint64_t bytes = both.ours->segments().work().stream_bytes;
+        EXPECT_LT(bytes, 3 * encoded.size());
+        EXPECT_GT(bytes, encoded.size() / 2);
+      }
+    }
+  }
+}
+
+std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> paths;
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, absent)) {
+    if (entry.is_regular_file()) paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::string content_of(const std::filesystem::path& path) {
+  std::string content(std::filesystem::file_size(path), '\0');
+  std::ifstream(path, std::ios::binary).read(content.data(), std::ssize(content));
+  return content;
+}
+
+void expect_all_ours(const std::filesystem::path& folder, size_t step) {
+  const std::vector<std::filesystem::path> paths = files_in(folder);
+  if (paths.empty()) GTEST_SKIP() << "no photographs in " << folder;
+  std::mt19937_64 random(7);
+  Both both;
+  for (size_t i = 0; i < paths.size(); i += step) {
+    SCOPED_TRACE(paths[i].string());
+    const std::string content = content_of(paths[i]);
+    const Bytes encoded = as_bytes(content);
+    const ImageInfo info = probe(encoded);
+    if (info.channels == 4) continue;
+    const auto boxes = boxes_in(info.stored, random, 2);
+    EXPECT_TRUE(both.agree(encoded, info, boxes.front(), 3));
+    EXPECT_TRUE(both.agree(encoded, info, boxes.back(), i % 2 == 0 ? 3 : 1));
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+const std::filesystem::path kData =
+    std::filesystem::path(FUELRAIL_SOURCE_DIR).parent_path() / "shared" / "data";
+
+TEST(BaselineDecoder, decodes_photographs) { expect_all_ours(kData / "imagenet-sample", 10); }
+TEST(BaselineDecoder, decodes_small_images) { expect_all_ours(kData / "cifar10", 15); }
+
+}  // namespace
+}  // namespace fuelrail::jpeg

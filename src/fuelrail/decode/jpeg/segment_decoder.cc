@@ -1,0 +1,278 @@
+#include "fuelrail/decode/jpeg/segment_decoder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "fuelrail/decode/jpeg/scan_bytes.h"
+
+namespace fuelrail::jpeg {
+namespace {
+
+constexpr int64_t kBlocksOfLane = 4096;  // that a stream may decode in a round
+// And those that finish an MCU, those into which a stream may write, and one to be cleared.
+constexpr int64_t kBlocksKept = kBlocksOfLane + kMaxBlocksOfMcu + kSlackBlocks + 1;
+constexpr int64_t kSmallBlocks = 1024;  // of a segment that one stream decodes
+// Bytes between the streams of a round: 6,000 to 32,000 differ by 3 %.
+constexpr int64_t kDistance = 10000;
+constexpr int64_t kLeastDistance = 400;  // below, a guess costs more than it saves
+// After so many guesses in a row that were thrown away, no more are made: in constant and periodic
+// images a stream may stay out of step for ever.
+constexpr int kMostMisses = 2;
+// libjpeg reads 8 bytes ahead, which may be stored as 16, and reports if the file ends there.
+constexpr int64_t kReadAhead = 16;
+constexpr int64_t kMostSegments = 128;
+
+// Whether the wanted MCUs, which end at `bit`, end as they should: the last one of a segment is
+// followed by nothing but the rest of its byte.
+bool is_right_end(const Segment& segment, int64_t bit) {
+  const int64_t left = 8 * segment.bytes - bit;
+  if (segment.wanted == segment.mcus) return left >= 0 && left < 8;
+  return left >= (segment.ends_at_marker ? 0 : 8 * kReadAhead);
+}
+
+// Makes the memory of a stream's blocks zero again.
+void clear(const Stream& stream) {
+  const auto blocks = static_cast<size_t>(stream.blocks() + 1);
+  std::memset(stream.first, 0, blocks * kBlockCoefficients * sizeof *stream.first);
+}
+
+}  // namespace
+
+// Of the first MCUs that a guessing stream decodes: most are in step after a hundred bytes, and
+// nearly all after kBytes.
+class SegmentDecoder::Marks {
+ public:
+  static constexpr int kMcus = 48;
+  static constexpr int64_t kBytes = 600;
+
+  void add(int64_t bit) { bits_[static_cast<size_t>(count_++)] = bit; }
+  bool is_full() const { return count_ == kMcus; }
+  void clear() { count_ = next_ = 0; }
+
+  // The number of the MCU that begins at `bit`. Requires: ascending bits from call to call.
+  std::optional<int64_t> find(int64_t bit) {
+    while (next_ < count_ && bits_[static_cast<size_t>(next_)] < bit) ++next_;
+    if (next_ == count_ || bits_[static_cast<size_t>(next_)] != bit) return std::nullopt;
+    return next_;
+  }
+  bool are_passed() const { return next_ == count_; }
+
+ private:
+  std::array<int64_t, kMcus> bits_;
+  int count_ = 0;
+  int next_ = 0;
+};
+
+// The decoding of a large segment, round by round. Each round begins at a known bit.
+class SegmentDecoder::Rounds {
+ public:
+  Rounds(SegmentDecoder& decoder, const HuffmanTables& tables, int64_t blocks_of_mcu,
+         const Segment& segment, McuRows& rows)
+      : decoder_(decoder),
+        tables_(tables),
+        blocks_of_mcu_(blocks_of_mcu),
+        segment_(segment),
+        rows_(rows),
+        end_(segment.data + segment.bytes),
+        mcus_of_lane_(kBlocksOfLane / blocks_of_mcu) {}
+
+  bool run(const std::stop_token& stop) {
+    while (done_ < segment_.wanted) {
+      if (stop.stop_requested() || !round()) return false;
+    }
+    return is_right_end(segment_, bit_);
+  }
+
+ private:
+  // The lanes of the next round and the bytes between their beginnings.
+  struct Plan {
+    int lanes = 1;
+    int64_t distance = 0;
+  };
+  Plan plan() const {
+    const int64_t byte = bit_ >> 3;
+    const double bytes_of_mcu =
+        done_ > 0 ? static_cast<double>(byte) / static_cast<double>(done_)
+                  : static_cast<double>(segment_.bytes) / static_cast<double>(segment_.mcus);
+    const auto to_come =
+        static_cast<int64_t>(bytes_of_mcu * static_cast<double>(segment_.wanted - done_));
+    // A lane's blocks must have room for what lies between two guesses, and some more.
+    const auto fits = static_cast<int64_t>(bytes_of_mcu * static_cast<double>(mcus_of_lane_) * 0.8);
+    for (int lanes = misses_ < kMostMisses ? decoder_.lanes_ : 1; lanes > 1; --lanes) {
+      const int64_t best = std::min({kDistance, fits, to_come / lanes + 64});
+      const bool is_set = decoder_.distance_ > 0;
+      const int64_t distance = is_set ? decoder_.distance_ : best;
+      if ((is_set || best >= kLeastDistance) &&
+          byte + (lanes - 1) * distance < segment_.bytes - kBytesBehind) {
+        return {lanes, distance};
+      }
+    }
+    return {1, std::min(kLanes * kDistance, to_come + kLeastDistance)};
+  }
+
+  bool round() {
+    const auto [lanes, distance] = plan();
+    const int64_t byte = bit_ >> 3;
+    for (int i = 0; i < lanes; ++i) {
+      const int64_t begin = i == 0 ? bit_ : 8 * (byte + i * distance);
+      // The last bytes are decoded one MCU at a time (`join`), to stop behind the last one.
+      const int64_t end =
+          std::clamp<int64_t>(segment_.bytes - kBytesBehind, 0, byte + (i + 1) * distance);
+      const int64_t mcus =
+          i == 0 ? std::min(mcus_of_lane_, segment_.wanted - done_) : mcus_of_lane_;
+      odd_[lane(i)] = {};
+      streams_[lane(i)] =
+          begin_stream(tables_, segment_.data, begin, end, decoder_.block_at(i * kBlocksKept),
+                       mcus * blocks_of_mcu_, odd_[lane(i)]);
+      if (i > 0) mark_mcus(streams_[lane(i)], marks_[lane(i)]);
+    }
+    run_streams(tables_, {streams_.data(), static_cast<size_t>(lanes)});
+    const bool fine = join(lanes);
+    for (int i = 0; i < lanes; ++i) {
+      decoder_.work_.stream_bytes +=
+          static_cast<uint64_t>(streams_[lane(i)].at - segment_.data - byte - i * distance);
+      clear(streams_[lane(i)]);
+    }
+    return fine;
+  }
+
+  static size_t lane(int i) { return static_cast<size_t>(i); }
+  int64_t mcus_of(const Stream& stream) const { return stream.blocks() / blocks_of_mcu_; }
+  int64_t bit_now(const Stream& stream) const { return bit_of(stream, segment_.data); }
+  bool is_at_end(const Stream& stream) const { return stream.at >= end_; }
+
+  // Decodes to the beginning of MCU number `mcu` of the stream.
+  void go_to(Stream& stream, int64_t mcu) const {
+    run_to(tables_, stream, mcu * blocks_of_mcu_, end_);
+  }
+  bool is_at_mcu(const Stream& stream) const {
+    return stream.blocks() % blocks_of_mcu_ == 0 && stream.table == tables_.first_dc();
+  }
+
+  void mark_mcus(Stream& stream, Marks& marks) const {
+    marks.clear();
+    const uint8_t* const end = stream.at + std::min(Marks::kBytes, stream.end - stream.at);
+    for (int64_t mcu = 1;; ++mcu) {
+      marks.add(bit_now(stream));
+      if (marks.is_full() || stream.at >= end) return;
+      go_to(stream, mcu);
+    }
+  }
+
+  // Decodes from MCU to MCU, until the stream arrives at a mark or is behind all of them, or has
+  // `most` MCUs. Returns: the mark's number; empty if the stream did not arrive at any.
+  std::optional<int64_t> meet(Stream& stream, int64_t most, Marks& marks) const {
+    for (;;) {
+      const auto mark = marks.find(bit_now(stream));
+      const int64_t mcus = mcus_of(stream);
+      if (mark || marks.are_passed() || mcus >= std::min(most, mcus_of_lane_) ||
+          is_at_end(stream)) {
+        return mark;
+      }
+      go_to(stream, mcus + 1);
+    }
+  }
+
+  // Takes the MCUs of the lanes, as far as each meets the next one.
+  bool join(int lanes) {
+    int64_t begin = 0;  // the first MCU of the lane that counts
+    for (int i = 0; i < lanes; ++i) {
+      Stream& stream = streams_[lane(i)];
+      const int64_t most = begin + segment_.wanted - done_;
+      if (!is_at_mcu(stream)) go_to(stream, mcus_of(stream) + 1);
+      std::optional<int64_t> next;
+      if (i + 1 < lanes) {
+        next = meet(stream, most, marks_[lane(i + 1)]);
+        ++decoder_.work_.guesses;
+        misses_ = next ? 0 : misses_ + 1;
+        if (!next) ++decoder_.work_.missed;
+      } else if (end_ - stream.at <= kBytesBehind || stream.block_end >= stream.last_block_end) {
+        while (mcus_of(stream) < std::min(most, mcus_of_lane_) && !is_at_end(stream)) {
+          go_to(stream, mcus_of(stream) + 1);
+        }
+      }
+      const int64_t mcus = std::min(mcus_of(stream), most);
+      if (is_at_end(stream) && mcus < most) return false;
+      if (odd_[lane(i)].any_in(begin * blocks_of_mcu_, mcus * blocks_of_mcu_)) return false;
+      if (!rows_.take(segment_.first + done_, mcus - begin,
+                      stream.first + begin * blocks_of_mcu_ * kBlockCoefficients, predictors_)) {
+        return false;
+      }
+      done_ += mcus - begin;
+      bit_ = bit_now(stream);
+      // A stream that has passed the segment's last MCU has found more data behind it.
+      if (segment_.wanted == segment_.mcus && mcus < mcus_of(stream)) return false;
+      if (!next) break;
+      begin = *next;
+    }
+    return true;
+  }
+
+  SegmentDecoder& decoder_;
+  std::array<Stream, kLanes> streams_;
+  std::array<OddBlocks, kLanes> odd_;
+  std::array<Marks, kLanes> marks_;
+  const HuffmanTables& tables_;
+  const int64_t blocks_of_mcu_;
+  const Segment segment_;
+  McuRows& rows_;
+  const uint8_t* const end_;
+  const int64_t mcus_of_lane_;
+
+  int64_t done_ = 0;  // MCUs of the segment
+  int64_t bit_ = 0;   // behind them
+  int misses_ = 0;
+  Predictors predictors_{};
+};
+
+SegmentDecoder::SegmentDecoder()
+    : coefficients_(std::make_unique<int16_t[]>(
+          static_cast<size_t>(kLanes * kBlocksKept * kBlockCoefficients))) {}
+
+int64_t SegmentDecoder::most_segments(int64_t mcus, int64_t blocks_of_mcu) {
+  const int64_t blocks = mcus * blocks_of_mcu;
+  if (blocks > kSmallBlocks) return 1;
+  return std::min(kMostSegments, kLanes * kBlocksKept / (blocks + kSlackBlocks));
+}
+
+bool SegmentDecoder::decode(const HuffmanTables& tables, int64_t blocks_of_mcu,
+                            std::span<const Segment> segments, McuRows& rows,
+                            const std::stop_token& stop) {
+  work_.segments += segments.size();
+  if (segments.size() == 1) {
+    return Rounds(*this, tables, blocks_of_mcu, segments[0], rows).run(stop);
+  }
+  return !stop.stop_requested() && decode_small(tables, blocks_of_mcu, segments, rows);
+}
+
+bool SegmentDecoder::decode_small(const HuffmanTables& tables, int64_t blocks_of_mcu,
+                                  std::span<const Segment> segments, McuRows& rows) {
+  streams_.clear();
+  odd_.assign(segments.size(), {});
+  int16_t* blocks = coefficients_.get();
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const Segment& segment = segments[i];
+    const int64_t count = segment.wanted * blocks_of_mcu;
+    streams_.push_back(
+        begin_stream(tables, segment.data, 0, segment.bytes, blocks, count, odd_[i]));
+    blocks += (count + kSlackBlocks) * kBlockCoefficients;
+  }
+  run_streams(tables, streams_);
+  bool fine = true;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    Stream& stream = streams_[i];
+    const Segment& segment = segments[i];
+    const int64_t count = segment.wanted * blocks_of_mcu;
+    run_to(tables, stream, count, segment.data + segment.bytes);
+    Predictors predictors{};
+    fine = fine && stream.blocks() == count && !odd_[i].any_in(0, count) &&
+           is_right_end(segment, bit_of(stream, segment.data)) &&
+           rows.take(segment.first, segment.wanted, stream.first, predictors);
+    work_.stream_bytes += static_cast<uint64_t>(stream.at - segment.data);
+    clear(stream);
+  }
+  return fine;
+}
+
+}  // namespace fuelrail::jpeg
