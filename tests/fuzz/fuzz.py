@@ -25,6 +25,7 @@ GOLDEN = ROOT / "tests" / "golden"
 # Seeds beside tests/fuzz/corpus/TARGET.
 GOLDEN_SEEDS = {
     "jpeg": "images/*.jpg",
+    "jpeg_ours": "images/*.jpg",
     "png": "images/*.png",
     "webp": "images/*.webp",
     "bmp": "images/*.bmp",
