@@ -1,5 +1,5 @@
-// Vectors of 1, 2 or 4 blocks of 16 bytes, each loaded from its own address. Included once for every
-// instruction set, after hwy/highway.h. Not a part of the interface.
+// Vectors of 1, 2 or 4 blocks of 16 bytes, each loaded from its own address. Included once for
+// every instruction set, after hwy/highway.h. Not a part of the interface.
 #if defined(FUELRAIL_BASE_SIMD_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUELRAIL_BASE_SIMD_BLOCKS_INL_H_
 #undef FUELRAIL_BASE_SIMD_BLOCKS_INL_H_

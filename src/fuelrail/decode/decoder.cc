@@ -7,6 +7,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/formats.h"
 #include "fuelrail/decode/job.h"
+#include "fuelrail/decode/jpeg/entry_points.h"
 
 namespace fuelrail {
 namespace {
@@ -88,6 +89,8 @@ uint32_t decode_job(Decoder& decoder, DecodeJob& job) {
 }
 
 }  // namespace
+
+std::vector<std::byte> make_hints(Bytes encoded) { return jpeg::make_entry_points(encoded); }
 
 std::unique_ptr<Decoder> make_decoder() { return std::make_unique<AnyDecoder>(); }
 

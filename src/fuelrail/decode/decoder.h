@@ -1,12 +1,14 @@
 // Decodes encoded bytes to the pixels, or to the values, of a box.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <span>
 #include <stop_token>
+#include <vector>
 
 #include "fuelrail/base/box.h"
 #include "fuelrail/base/image_view.h"
@@ -20,6 +22,16 @@ namespace fuelrail {
 // The decoded region of a JPEG exceeds its box by at most this many columns on each side: an iMCU
 // of 32 columns that smooth upsampling reads, and the rest of the iMCU in which the box begins.
 inline constexpr int64_t kDecodeMargin = 64;
+
+// How an image was decoded, for statistics. All but kOther are of JPEGs.
+enum class DecodeWay : uint8_t {
+  kOther,
+  kIndexed,   // from the entry points in `EncodedImage::hints`
+  kRestarts,  // from the file's restart markers
+  kGuessed,   // without either: a small image by one stream, others by three
+  kLibjpeg,   // by libjpeg-turbo
+};
+inline constexpr size_t kDecodeWays = 5;
 
 struct DecodeJob {
   EncodedImage encoded;
@@ -46,8 +58,10 @@ struct DecodeJob {
   // used. Requires: the layout that value_layout(info, encoding) returns; eighths is 8.
   RawView values{};
   ValueEncoding encoding = ValueEncoding::kStored;  // of `values`
-  std::exception_ptr error{};  // out: the reason for missing pixels; null on success
-  uint32_t tolerated = 0;      // out: the number of ignored oddities (Decoder::decode)
+  std::exception_ptr error{};         // out: the reason for missing pixels; null on success
+  uint32_t tolerated = 0;             // out: the number of ignored oddities (Decoder::decode)
+  DecodeWay way = DecodeWay::kOther;  // out
+  bool hints_refused = false;         // out: the hints are not of these bytes, and were not used
 };
 
 // The pixels of a box equal the same box of a full decode, bit for bit. Grey becomes RGB by
@@ -79,6 +93,13 @@ class Decoder {
   // coarser, but none is invented).
   virtual void decode(std::span<DecodeJob> jobs) = 0;
 };
+
+// What makes later decodes of boxes of exactly these bytes faster (EncodedImage::hints); empty if
+// nothing does. The format is private to the decoders, which check hints before use: those of other
+// bytes are refused, and no hints lead to an access outside of the image, to an error or, unless
+// they are forged, to other pixels. Works as long as decoding the whole image, and never throws for
+// bad image data.
+std::vector<std::byte> make_hints(Bytes encoded);
 
 // Returns a decoder for all formats that `probe` knows. It passes each job to the decoder of the
 // job's format.

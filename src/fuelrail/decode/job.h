@@ -114,6 +114,13 @@ inline void go_on(const DecodeJob& job) {
     throw StateError("the decoding was cancelled", {.remedy = "Decode the image again"});
 }
 
+// Copies what a job says about its decoding to the job that it was made for.
+inline void take_outcome(const DecodeJob& from, DecodeJob& to) {
+  to.tolerated = from.tolerated;
+  to.way = from.way;
+  to.hints_refused = from.hints_refused;
+}
+
 // Decodes the RGB pixels of a job for kRgb, and combines them to numbers. Each row's pixels are
 // first written to the end of its values, three quarters of its memory; a number never overwrites
 // a pixel that is still to be read.
@@ -126,7 +133,7 @@ void decode_rgb_values(DecodeJob& job, DecodeOne decode_one) {
   colours.output.channels = 3;
   colours.output.data += job.box.width;
   decode_one(colours);
-  job.tolerated = colours.tolerated;
+  take_outcome(colours, job);
   for (int64_t y = 0; y < job.box.height; ++y) {
     const uint8_t* from = colours.output.row(y);
     std::byte* to = job.values.row(y);
@@ -143,6 +150,8 @@ void decode_each(std::span<DecodeJob> jobs, DecodeOne decode_one) {
   for (DecodeJob& job : jobs) {
     job.error = nullptr;
     job.tolerated = 0;
+    job.way = DecodeWay::kOther;
+    job.hints_refused = false;
     try {
       require_valid(job);
       if (job.values.data != nullptr && job.encoding == ValueEncoding::kRgb) {

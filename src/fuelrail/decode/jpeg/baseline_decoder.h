@@ -18,14 +18,16 @@ namespace fuelrail::jpeg {
 // Keep it from image to image, for its memory.
 class BaselineDecoder {
  public:
-  // Decodes the box of a job that passes `require_valid`, for pixels. Returns: false if
-  // libjpeg-turbo must decode the image. The output's content is then undefined.
-  [[nodiscard]] bool decode(const DecodeJob& job);
+  // Decodes the box of a job that passes `require_valid`, for pixels, and sets `way` and
+  // `hints_refused`. Returns: false if libjpeg-turbo must decode the image. The output's content is
+  // then undefined.
+  [[nodiscard]] bool decode(DecodeJob& job);
 
   const HuffmanTables& tables() const { return tables_; }
   SegmentDecoder& segments() { return segments_; }
 
  private:
+  bool decode_indexed(const DecodeJob& job);
   bool decode_scan(const DecodeJob& job);
 
   BaselineHeader header_;

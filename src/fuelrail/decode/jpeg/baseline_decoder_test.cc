@@ -236,6 +236,20 @@ TEST(BaselineDecoder, decodes_no_damage_that_libjpeg_reports) {
   EXPECT_GT(mine, kImages * 20);  // of 7 boxes each
 }
 
+// libjpeg-turbo reads ahead, and counts that the file ends.
+TEST(BaselineDecoder, leaves_files_that_end_behind_the_last_byte_that_is_needed) {
+  const MadeJpeg made{.size = {64, 64}, .restart_interval = 8};
+  const std::vector<std::byte> encoded = make_jpeg(made);
+  const std::string text(as_text(encoded));
+  const size_t fourth = text.find(std::string{'\xff', '\xd3'});
+  ASSERT_NE(fourth, text.npos);
+  const Box box{0, 0, 32, 64};
+  Both both;
+  EXPECT_FALSE(both.agree(as_bytes(text.substr(0, fourth)), probe(encoded), box, 3));
+  EXPECT_EQ(both.libjpeg_tolerated, 1u);
+  EXPECT_TRUE(both.agree(as_bytes(text.substr(0, fourth + 2)), probe(encoded), box, 3));
+}
+
 TEST(BaselineDecoder, leaves_wrong_restart_markers) {
   const MadeJpeg made{.size = {64, 64}, .restart_interval = 8};
   const std::vector<std::byte> encoded = make_jpeg(made);
@@ -299,6 +313,98 @@ TEST(BaselineDecoder, passes_constant_and_periodic_images_with_bounded_work) {
   }
 }
 
+// Decodes with hints. Returns: what ours has used.
+DecodeWay way_with(Both& both, Bytes encoded, Bytes hints, const Box& box, int64_t channels = 3) {
+  const ImageInfo info = probe(encoded);
+  EncodedImage image(encoded);
+  image.hints = hints;
+  CropJob own(image, info, box, 0x5a, 3, channels);
+  EXPECT_TRUE(both.ours->decode(own.job));
+  CropJob reference(encoded, info, box, 0x5a, 3, channels);
+  reference.decode_with(*both.libjpeg);
+  for (int64_t y = 0; y < box.height; ++y) {
+    EXPECT_EQ(std::memcmp(own.job.output.row(y), reference.job.output.row(y),
+                          static_cast<size_t>(box.width * channels)),
+              0)
+        << describe(box) << ", row " << y;
+  }
+  EXPECT_EQ(own.job.hints_refused, own.job.way != DecodeWay::kIndexed);
+  return own.job.way;
+}
+
+TEST(EntryPoints, give_the_same_pixels) {
+  std::mt19937_64 random(8);
+  Both both;
+  for (int i = 0; i < 60; ++i) {
+    MadeJpeg made = random_image(random, 90);
+    made.size.height += 40;
+    made.size.width += i % 4 == 0 ? 1400 : 60;  // several entry points a row
+    made.restart_interval = 0;
+    SCOPED_TRACE(describe(made));
+    const std::vector<std::byte> encoded = make_jpeg(made);
+    const std::vector<std::byte> hints = make_hints(encoded);
+    if (hints.empty()) {
+      EXPECT_LT(encoded.size(), 3000u);
+      continue;
+    }
+    EXPECT_LT(hints.size(), 28 + encoded.size() / 10);
+    for (const Box& box : boxes_in(made.size, random, 6)) {
+      const int64_t channels = random() % 4 == 0 ? 1 : 3;
+      ASSERT_EQ(way_with(both, encoded, hints, box, channels), DecodeWay::kIndexed);
+    }
+    if (HasFailure()) return;
+  }
+}
+
+TEST(EntryPoints, are_made_only_for_whole_clean_images_without_restart_markers) {
+  MadeJpeg made{.size = {100, 120}};
+  const std::vector<std::byte> encoded = make_jpeg(made);
+  EXPECT_FALSE(make_hints(encoded).empty());
+  EXPECT_TRUE(make_hints(Bytes(encoded).first(encoded.size() - 2)).empty());
+  EXPECT_TRUE(make_hints({}).empty());
+  made.restart_interval = 4;
+  EXPECT_TRUE(make_hints(make_jpeg(made)).empty());
+  made.progressive = true;
+  EXPECT_TRUE(make_hints(make_jpeg(made)).empty());
+  EXPECT_TRUE(make_hints(make_jpeg({.size = {16, 16}})).empty());
+}
+
+TEST(EntryPoints, of_other_bytes_are_refused) {
+  std::mt19937_64 random(9);
+  MadeJpeg made{.size = {150, 170}, .sampling = {{2, 2}}};
+  const std::vector<std::byte> encoded = make_jpeg(made);
+  const std::vector<std::byte> hints = make_hints(encoded);
+  made.seed = 5;
+  const std::vector<std::byte> other = make_jpeg(made);
+  const Box box{40, 30, 60, 50};
+  Both both;
+  EXPECT_EQ(way_with(both, other, hints, box), DecodeWay::kGuessed);
+  EXPECT_EQ(way_with(both, encoded, Bytes(hints).first(20), box), DecodeWay::kGuessed);
+}
+
+// Changed entry points may lie as long as all that is checked agrees; the tests of containers show
+// that changed bytes do not get here.
+TEST(EntryPoints, that_were_changed_lead_to_no_access_outside) {
+  std::mt19937_64 random(10);
+  const MadeJpeg made{.size = {150, 1170}, .sampling = {{2, 1}}, .own_codes = true};
+  const std::vector<std::byte> encoded = make_jpeg(made);
+  const std::vector<std::byte> hints = make_hints(encoded);
+  const ImageInfo info = probe(encoded);
+  Both both;
+  int refused = 0;
+  for (size_t i = 0; i < hints.size(); ++i) {
+    std::vector<std::byte> changed = hints;
+    changed[i] ^= static_cast<std::byte>(1 + random() % 255);
+    EncodedImage image(encoded);
+    image.hints = changed;
+    CropJob job(image, info, whole(made.size));
+    ASSERT_TRUE(both.ours->decode(job.job));
+    EXPECT_TRUE(job.padding_is_untouched());
+    refused += job.job.hints_refused ? 1 : 0;
+  }
+  EXPECT_GT(refused, std::ssize(hints) * 9 / 10);
+}
+
 std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> paths;
   std::error_code absent;
@@ -329,6 +435,10 @@ void expect_all_ours(const std::filesystem::path& folder, size_t step) {
     const auto boxes = boxes_in(info.stored, random, 2);
     EXPECT_TRUE(both.agree(encoded, info, boxes.front(), 3));
     EXPECT_TRUE(both.agree(encoded, info, boxes.back(), i % 2 == 0 ? 3 : 1));
+    const std::vector<std::byte> hints = make_hints(encoded);
+    if (!hints.empty()) {
+      EXPECT_EQ(way_with(both, encoded, hints, boxes.back()), DecodeWay::kIndexed);
+    }
     if (::testing::Test::HasFailure()) return;
   }
 }

@@ -14,8 +14,6 @@ constexpr uint8_t kSof0 = 0xc0, kSof1 = 0xc1, kDht = 0xc4, kSos = 0xda, kDqt = 0
 constexpr uint8_t kApp0 = 0xe0, kApp14 = 0xee, kApp15 = 0xef, kCom = 0xfe;
 constexpr int kBlockSide = 8;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // Reads segment by segment. A function returns false where libjpeg-turbo might warn, fail or decode
 // differently.
 class HeaderReader {

@@ -14,6 +14,8 @@ inline constexpr int kTables = 4;  // of each kind, at the same time
 inline constexpr int kMaxComponents = 3;
 inline constexpr int kMaxBlocksOfMcu = 6;  // 4 of luma, 1 of each chroma
 
+inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 // A Huffman code as a DHT segment has it.
 struct HuffmanCode {
   std::array<uint8_t, 16> counts{};    // of codes with 1, 2, ..., 16 bits

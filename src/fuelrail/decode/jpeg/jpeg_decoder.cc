@@ -33,12 +33,19 @@ class JpegDecoder final : public Decoder {
     levels.margin = 0;
     levels.output = job.values.bytes_image();
     decode_pixels(levels);
-    job.tolerated = levels.tolerated;
+    take_outcome(levels, job);
   }
 
   void decode_pixels(DecodeJob& job) {
-    if (baseline_ && baseline_->decode(job)) return;
+    bool hints_refused = false;
+    if (baseline_) {
+      const bool decoded = baseline_->decode(job);
+      hints_refused = job.hints_refused;
+      if (decoded) return;
+    }
     libjpeg_->decode({&job, 1});
+    job.way = DecodeWay::kLibjpeg;
+    job.hints_refused = hints_refused;
     if (job.error) std::rethrow_exception(job.error);
   }
 

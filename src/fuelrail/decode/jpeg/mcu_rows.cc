@@ -13,8 +13,6 @@ constexpr int64_t kSide = 8;  // of a block
 // and write beyond it.
 constexpr int64_t kPadding = std::max(kSlackSamples, kRowSlack);
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 struct Range {
   int64_t begin = 0;
   int64_t end = 0;

@@ -23,11 +23,11 @@ constexpr int kMostMisses = 2;
 constexpr int64_t kReadAhead = 16;
 constexpr int64_t kMostSegments = 128;
 
-// Whether the wanted MCUs, which end at `bit`, end as they should: the last one of a segment is
-// followed by nothing but the rest of its byte.
+// Whether the wanted MCUs, which end at `bit`, end as they should.
 bool is_right_end(const Segment& segment, int64_t bit) {
+  if (segment.end_bit) return bit == *segment.end_bit;
   const int64_t left = 8 * segment.bytes - bit;
-  if (segment.wanted == segment.mcus) return left >= 0 && left < 8;
+  if (segment.is_read_to_end) return left >= 0 && left < 8;
   return left >= (segment.ends_at_marker ? 0 : 8 * kReadAhead);
 }
 
@@ -202,7 +202,7 @@ class SegmentDecoder::Rounds {
       done_ += mcus - begin;
       bit_ = bit_now(stream);
       // A stream that has passed the segment's last MCU has found more data behind it.
-      if (segment_.wanted == segment_.mcus && mcus < mcus_of(stream)) return false;
+      if (segment_.is_read_to_end && mcus < mcus_of(stream)) return false;
       if (!next) break;
       begin = *next;
     }
@@ -240,7 +240,7 @@ bool SegmentDecoder::decode(const HuffmanTables& tables, int64_t blocks_of_mcu,
                             std::span<const Segment> segments, McuRows& rows,
                             const std::stop_token& stop) {
   work_.segments += segments.size();
-  if (segments.size() == 1) {
+  if (segments.size() == 1 && !segments[0].between_entry_points) {
     return Rounds(*this, tables, blocks_of_mcu, segments[0], rows).run(stop);
   }
   return !stop.stop_requested() && decode_small(tables, blocks_of_mcu, segments, rows);
@@ -255,7 +255,7 @@ bool SegmentDecoder::decode_small(const HuffmanTables& tables, int64_t blocks_of
     const Segment& segment = segments[i];
     const int64_t count = segment.wanted * blocks_of_mcu;
     streams_.push_back(
-        begin_stream(tables, segment.data, 0, segment.bytes, blocks, count, odd_[i]));
+        begin_stream(tables, segment.data, segment.bit, segment.bytes, blocks, count, odd_[i]));
     blocks += (count + kSlackBlocks) * kBlockCoefficients;
   }
   run_streams(tables, streams_);
@@ -265,10 +265,11 @@ bool SegmentDecoder::decode_small(const HuffmanTables& tables, int64_t blocks_of
     const Segment& segment = segments[i];
     const int64_t count = segment.wanted * blocks_of_mcu;
     run_to(tables, stream, count, segment.data + segment.bytes);
-    Predictors predictors{};
+    Predictors predictors = segment.predictors;
     fine = fine && stream.blocks() == count && !odd_[i].any_in(0, count) &&
            is_right_end(segment, bit_of(stream, segment.data)) &&
-           rows.take(segment.first, segment.wanted, stream.first, predictors);
+           rows.take(segment.first, segment.wanted, stream.first, predictors) &&
+           (!segment.end_predictors || predictors == *segment.end_predictors);
     work_.stream_bytes += static_cast<uint64_t>(stream.at - segment.data);
     clear(stream);
   }

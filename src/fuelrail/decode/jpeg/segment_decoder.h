@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -21,6 +22,16 @@ struct Segment {
   int64_t first = 0;           // its first MCU
   int64_t mcus = 0;            // that it has
   int64_t wanted = 0;          // that are decoded: the first ones, 1 or more
+  // Whether what follows the wanted MCUs is read, so that it must be the rest of a byte, and a
+  // marker.
+  bool is_read_to_end = false;
+
+  bool between_entry_points = false;  // then decoded without guesses
+  int bit = 0;                        // of the first byte, at which it begins
+  Predictors predictors{};
+  // The bit and the predictors behind the wanted MCUs, if they are known.
+  std::optional<int64_t> end_bit{};
+  std::optional<Predictors> end_predictors{};
 };
 
 // Decodes three segments at the same time or, of a large one, three parts: the first stream begins
@@ -44,11 +55,11 @@ class SegmentDecoder {
 
   SegmentDecoder();
 
-  // How many segments of `mcus` MCUs one call of `decode` may have: 1, if they are large.
+  // How many segments of up to `mcus` MCUs one call of `decode` may have: 1, if they are large.
   static int64_t most_segments(int64_t mcus, int64_t blocks_of_mcu);
 
-  // Decodes the wanted MCUs of consecutive segments into `rows`. Returns: false if anything in them
-  // is odd, also if data are left over behind the last MCU, or if `stop` asks to stop.
+  // Decodes the wanted MCUs of segments into `rows`. Returns: false if anything in them is odd or
+  // does not end as it should, or if `stop` asks to stop.
   [[nodiscard]] bool decode(const HuffmanTables& tables, int64_t blocks_of_mcu,
                             std::span<const Segment> segments, McuRows& rows,
                             const std::stop_token& stop);
