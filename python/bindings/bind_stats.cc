@@ -4,6 +4,7 @@
 #include "bindings.h"
 #include "fuelrail/engine/error_policy.h"
 #include "fuelrail/engine/stats.h"
+#include "fuelrail/loader/image_counts.h"
 
 namespace fuelrail::python {
 
@@ -35,6 +36,14 @@ static nb::dict as_dict(const StageStats& stage) {
   return values;
 }
 
+static nb::dict images_by_way(const Stats& stats) {
+  nb::dict images;
+  for (size_t i = 0; i < kDecodeWays; ++i) {
+    images[nb::str(kDecodeWayNames[i].data(), kDecodeWayNames[i].size())] = stats.counts[i];
+  }
+  return images;
+}
+
 static nb::dict as_dict(const Stats& stats) {
   nb::dict values;
   values["seconds"] = stats.seconds;
@@ -42,6 +51,8 @@ static nb::dict as_dict(const Stats& stats) {
   values["process"] = as_dict(stats.process);
   values["consumer"] = as_dict(stats.consumer);
   values["tolerated"] = stats.tolerated;
+  values["images"] = images_by_way(stats);
+  values["hints_refused"] = stats.counts[kHintsRefused];
   values["slots_lent"] = stats.slots_lent;
   values["read_backend"] = stats.read_backend;
   values["reads_at_once"] = stats.reads_at_once;
@@ -85,6 +96,17 @@ void bind_stats(nb::module_& module) {
       .def_ro("consumer", &Stats::consumer, "The user's loop, which takes batches from the loader.")
       .def_ro("tolerated", &Stats::tolerated,
               "Number of ignored defects in image files, such as extra bytes between JPEG markers.")
+      .def_prop_ro(
+          "images", images_by_way, nb::sig("def images(self) -> dict[str, int]"),
+          "Number of images that were decoded, by method. JPEGs: 'indexed' (from the entry "
+          "points that `fuelrail index` made), 'restart_markers' (from those in the file), "
+          "'guessed' (without either) and 'libjpeg' (by libjpeg-turbo: progressive, CMYK and "
+          "other kinds, and damaged files). 'other': all other formats.")
+      .def_prop_ro(
+          "hints_refused", [](const Stats& self) { return self.counts[kHintsRefused]; },
+          "Number of JPEGs whose entry points in the index were not made for them. They were "
+          "decoded "
+          "without.")
       .def_ro("slots_lent", &Stats::slots_lent, "Number of batches that the user still references.")
       .def_ro("read_backend", &Stats::read_backend,
               "The method of reading: 'io_uring', 'pread' (with threads) or 'io_uring and pread'. "

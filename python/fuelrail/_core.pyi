@@ -408,6 +408,18 @@ class Stats:
         """
 
     @property
+    def images(self) -> dict[str, int]:
+        """
+        Number of images that were decoded, by method. JPEGs: 'indexed' (from the entry points that `fuelrail index` made), 'restart_markers' (from those in the file), 'guessed' (without either) and 'libjpeg' (by libjpeg-turbo: progressive, CMYK and other kinds, and damaged files). 'other': all other formats.
+        """
+
+    @property
+    def hints_refused(self) -> int:
+        """
+        Number of JPEGs whose entry points in the index were not made for them. They were decoded without.
+        """
+
+    @property
     def slots_lent(self) -> int:
         """Number of batches that the user still references."""
 

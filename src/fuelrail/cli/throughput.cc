@@ -57,6 +57,7 @@ Stats difference(const Stats& now, const Stats& before) {
   stats.process = difference(now.process, before.process);
   stats.consumer = difference(now.consumer, before.consumer);
   stats.tolerated -= before.tolerated;
+  for (size_t i = 0; i < stats.counts.size(); ++i) stats.counts[i] -= before.counts[i];
   stats.limit = limiting_stage(stats.fetch, stats.process, stats.consumer);
   return stats;
 }

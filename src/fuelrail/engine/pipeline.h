@@ -122,6 +122,7 @@ class Pipeline {
     StageClock process_clock{};
     StageClock consumer_clock{};
     uint64_t tolerated = 0;
+    WorkerCounts<uint64_t> counts{};
 
     std::unique_ptr<LookAhead> look_ahead{};
     // Destroyed first, because it reads into rows' buffers. Shared with the thread that interrupts

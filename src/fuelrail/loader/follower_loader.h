@@ -28,8 +28,7 @@ class FollowerLoader {
   struct Image {
     EncodedImage encoded;
     ImageInfo info;
-    std::stop_token stop{};
-    uint32_t* tolerated = nullptr;  // the number of ignored oddities is added
+    Task* task = nullptr;
   };
 
   void write(const PartnerPixels& program, const SampleMotion::Leader& leader, const Image& image,

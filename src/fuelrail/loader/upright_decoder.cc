@@ -6,6 +6,7 @@
 
 #include "fuelrail/decode/formats.h"
 #include "fuelrail/decode/orientation.h"
+#include "fuelrail/loader/image_counts.h"
 
 namespace fuelrail {
 namespace {
@@ -39,13 +40,13 @@ std::optional<ConstImageView> in_file(const UprightJob& job) {
 }  // namespace
 
 // Decodes one image at a time, so that its pixels stay in the cache.
-void UprightDecoder::decode_stored(DecodeJob& stored, uint32_t& tolerated) {
+void UprightDecoder::decode_stored(DecodeJob& stored, Task& task) {
   decoder_->decode({&stored, 1});
-  tolerated += stored.tolerated;
+  count_image(stored, task);
   if (stored.error) std::rethrow_exception(stored.error);
 }
 
-ConstImageView UprightDecoder::decode(const UprightJob& job, uint32_t& tolerated) {
+ConstImageView UprightDecoder::decode(const UprightJob& job, Task& task) {
   if (const std::optional<ConstImageView> pixels = in_file(job)) return *pixels;
   const ImageInfo& info = job.info;
   const Box box = to_stored(job.box, info.stored, info.orientation);
@@ -56,8 +57,8 @@ ConstImageView UprightDecoder::decode(const UprightJob& job, uint32_t& tolerated
                    .output = stored_.resize(box.size(), margin, job.channels),
                    .eighths = job.eighths,
                    .margin = margin,
-                   .stop = job.stop};
-  decode_stored(stored, tolerated);
+                   .stop = task.stop};
+  decode_stored(stored, task);
   if (info.orientation == 1) return stored.output;
   const ImageView upright = upright_.resize(job.box.size(), 0, job.channels);
   turn_upright(stored.output, info.orientation, upright);
@@ -65,7 +66,7 @@ ConstImageView UprightDecoder::decode(const UprightJob& job, uint32_t& tolerated
 }
 
 ConstRawView UprightDecoder::decode_values(const UprightJob& job, ValueEncoding encoding,
-                                           uint32_t& tolerated) {
+                                           Task& task) {
   const ImageInfo& info = job.info;
   const ValueLayout layout = value_layout(info, encoding);
   const int64_t value_bytes = layout.channels * static_cast<int64_t>(size_in_bytes(layout.dtype));
@@ -75,10 +76,10 @@ ConstRawView UprightDecoder::decode_values(const UprightJob& job, ValueEncoding 
                    .info = info,
                    .box = box,
                    .eighths = job.eighths,
-                   .stop = job.stop,
+                   .stop = task.stop,
                    .values = as_values(pixels, layout),
                    .encoding = encoding};
-  decode_stored(stored, tolerated);
+  decode_stored(stored, task);
   if (info.orientation == 1) return stored.values;
   const ImageView upright = upright_.resize(job.box.size(), 0, value_bytes);
   turn_upright(pixels, info.orientation, upright);

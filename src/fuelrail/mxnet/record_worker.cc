@@ -125,9 +125,8 @@ class RecordWorker final : public Worker {
     return decoder_.decode({.encoded = sample_.fields[0],
                             .info = info,
                             .box = box,
-                            .channels = options_.data_shape.channels,
-                            .stop = task.stop},
-                           task.tolerated);
+                            .channels = options_.data_shape.channels},
+                           task);
   }
 
   const std::shared_ptr<const RecordWork> work_;
