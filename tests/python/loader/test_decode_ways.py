@@ -15,9 +15,9 @@ from photographs import encoded, photograph
 
 # The epoch of a file: a hash of its batches, the skipped records and how images were decoded.
 EPOCH = """
+import hashlib, json, sys
 import fuelrail as fr
 from fuelrail import transforms as T
-import hashlib, json, sys
 loader = fr.Loader(sys.argv[1], 4, transforms=[T.RandomResizedCrop(48)], seed=3, shuffle=True,
                    threads=2, prefetch=1, on_error="skip")
 found = hashlib.sha256()
