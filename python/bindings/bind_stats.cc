@@ -100,8 +100,9 @@ void bind_stats(nb::module_& module) {
           "images", images_by_way, nb::sig("def images(self) -> dict[str, int]"),
           "Number of images that were decoded, by method. JPEGs: 'indexed' (from the entry "
           "points that `fuelrail index` made), 'restart_markers' (from those in the file), "
-          "'guessed' (without either) and 'libjpeg' (by libjpeg-turbo: progressive, CMYK and "
-          "other kinds, and damaged files). 'other': all other formats.")
+          "'guessed' (without either), 'libjpeg' (by libjpeg-turbo: progressive, CMYK and other "
+          "kinds) and 'suspect' (by libjpeg-turbo, after fuelrail's decoder had found data "
+          "that no encoder writes). 'other': all other formats.")
       .def_prop_ro(
           "hints_refused", [](const Stats& self) { return self.counts[kHintsRefused]; },
           "Number of JPEGs whose entry points in the index were not made for them. They were "

@@ -410,7 +410,7 @@ class Stats:
     @property
     def images(self) -> dict[str, int]:
         """
-        Number of images that were decoded, by method. JPEGs: 'indexed' (from the entry points that `fuelrail index` made), 'restart_markers' (from those in the file), 'guessed' (without either) and 'libjpeg' (by libjpeg-turbo: progressive, CMYK and other kinds, and damaged files). 'other': all other formats.
+        Number of images that were decoded, by method. JPEGs: 'indexed' (from the entry points that `fuelrail index` made), 'restart_markers' (from those in the file), 'guessed' (without either), 'libjpeg' (by libjpeg-turbo: progressive, CMYK and other kinds) and 'suspect' (by libjpeg-turbo, after fuelrail's decoder had found data that no encoder writes). 'other': all other formats.
         """
 
     @property

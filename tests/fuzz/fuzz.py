@@ -41,6 +41,7 @@ MOST_BYTES = {
     "recordio_pair": 8192,
     "ffrecord_pair": 4096,
     "state": 1 << 17,
+    "jpeg_hints": 8192,
     "split": 2048,
     "split_uri": 256,
 }

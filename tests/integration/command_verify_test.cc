@@ -7,6 +7,7 @@
 #include <string>
 
 #include "command_fixture.h"
+#include "fuelrail/decode/decoder.h"
 
 namespace fuelrail {
 namespace {
@@ -248,6 +249,41 @@ TEST_F(CommandTest, verify_counts_the_oddities_that_decoding_tolerates) {
   const CommandResult text = run_command({"verify", rec(), "-q", "--decode"});
   EXPECT_EQ(text.code, 0);
   EXPECT_THAT(text.out, HasSubstr("1 oddity tolerated in 1 image"));
+}
+
+// One bit of an image's scan changed, so that libjpeg decodes it without a warning, and our own
+// decoder leaves it to libjpeg.
+std::string suspect_jpeg(std::string image) {
+  const auto decoder = make_decoder();
+  const ImageInfo info = probe(as_bytes(image));
+  std::vector<uint8_t> pixels(static_cast<size_t>(info.stored.height * info.stored.width * 3));
+  for (size_t at = image.size() / 2; at + 20 < image.size(); ++at) {
+    std::string changed = image;
+    changed[at] = static_cast<char>(changed[at] ^ 4);
+    DecodeJob job{
+        .encoded = as_bytes(changed),
+        .info = info,
+        .box = whole(info.stored),
+        .output = {pixels.data(), info.stored.height, info.stored.width, 3, info.stored.width * 3}};
+    decoder->decode({&job, 1});
+    if (!job.error && job.tolerated == 0 && job.way == DecodeWay::kSuspect) return changed;
+  }
+  return {};
+}
+
+TEST_F(CommandTest, verify_names_jpegs_whose_damage_no_decoder_reports) {
+  const std::string suspect = suspect_jpeg(file_contents(photo("ant/1.jpg")));
+  ASSERT_NE(suspect, "");
+  write_file(photo("ant/1.jpg"), suspect);
+  pack_photos();
+  const json decoded = json::parse(run_command({"verify", rec(), "-q", "--decode", "--json"}).out);
+  EXPECT_EQ(decoded.at("ok"), true);
+  ASSERT_EQ(decoded.at("suspect").size(), 1u);
+  EXPECT_THAT(decoded.at("suspect")[0].at("problem").get<std::string>(),
+              HasSubstr("data that no encoder writes"));
+  const CommandResult text = run_command({"verify", rec(), "-q", "--decode"});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_THAT(text.out, HasSubstr("record " + decoded.at("suspect")[0].at("record").dump()));
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ CheckedRecord RecordChecker::check(uint64_t i) {
   CheckedRecord checked;
   bool record_is_read = false;
   checked_ = nullptr;
+  has_suspect_ = false;
   try {
     if (pieces_.is_long(i)) {  // only its checksum can be checked
       pieces_.read(i, [](Bytes) {});
@@ -55,6 +56,12 @@ CheckedRecord RecordChecker::check(uint64_t i) {
     if (full_ != nullptr) {
       full_->parse(i, framed_, sample_);
       checked.tolerated += check_images(*full_);
+    }
+    if (has_suspect_) {
+      DecodeError notice(
+          "the JPEG decodes without a warning, but has data that no encoder writes: it may be "
+          "damaged");
+      checked.suspect = finding_at(i, notice);
     }
   } catch (MissingCodecError& error) {  // concerns other records too
     error.add(container_.place(i).detail());
@@ -121,8 +128,14 @@ uint32_t RecordChecker::check_image(const FieldSpec& field, const EncodedImage& 
   }
   if (decoder_ == nullptr) return 0;
   uint8_t* const pixels = pixels_.take(static_cast<size_t>(size.height * size.width * 3));
-  return decode_whole(*decoder_, encoded, info,
-                      {pixels, size.height, size.width, 3, size.width * 3});
+  DecodeJob job{.encoded = encoded,
+                .info = info,
+                .box = whole(size),
+                .output = {pixels, size.height, size.width, 3, size.width * 3}};
+  decoder_->decode({&job, 1});
+  if (job.error) std::rethrow_exception(job.error);
+  has_suspect_ |= job.way == DecodeWay::kSuspect && job.tolerated == 0;
+  return job.tolerated;
 }
 
 }  // namespace fuelrail::cli

@@ -34,6 +34,7 @@ Finding finding_of(const Damage& damage);
 struct CheckedRecord {
   std::optional<Finding> finding{};  // the problem, or empty
   uint32_t tolerated = 0;            // oddities that decoding tolerated (decode/decoder.h)
+  std::optional<Finding> suspect{};  // an image decodes without a warning, but may be damaged
 };
 
 // Reads records, and checks everything that can be checked. One checker per thread.
@@ -55,6 +56,7 @@ class RecordChecker {
   // Returns: the number of tolerated oddities. Masks and maps are decoded to values.
   uint32_t check_image(const FieldSpec& field, const EncodedImage& encoded);
 
+  bool has_suspect_ = false;  // the record that is checked
   const Container& container_;
   const Container* full_;
   const std::vector<const RecordFile*> files_;

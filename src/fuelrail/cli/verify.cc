@@ -217,6 +217,7 @@ class Verification {
       throw_if_interrupted();  // the results are meaningless after an interrupt
       if (checked) {
         if (checked->finding) note_of_record(*checked->finding, container);
+        if (checked->suspect) note_suspect(*checked->suspect);
         odd_images_ += checked->tolerated > 0;
         oddities_ += checked->tolerated;
         progress.update(++done, container.size());
@@ -229,6 +230,15 @@ class Verification {
     unread_ |= finding.unread;
     if (arguments_.json) {
       damage_.push_back(json_of(finding));
+    } else {
+      console_.print_line(finding.text);
+    }
+  }
+
+  // Not a problem: every decoder accepts the image.
+  void note_suspect(const Finding& finding) {
+    if (arguments_.json) {
+      suspects_.push_back(json_of(finding));
     } else {
       console_.print_line(finding.text);
     }
@@ -264,6 +274,7 @@ class Verification {
           {"decoded", arguments_.decode},
           {"checksums", opened ? Json(checksums_) : Json()},
           {"tolerated", opened ? tolerated_json() : Json()},
+          {"suspect", arguments_.decode && opened ? Json(suspects_) : Json()},
           {"ok", findings_ == 0},
           {"damage", damage_}}.text());
       return;
@@ -311,6 +322,7 @@ class Verification {
   bool checksums_ = false;   // payloads are verified by checksums
   std::string damaged_uri_;  // the first file with damage that `recover` skips
   std::vector<Json> damage_;
+  std::vector<Json> suspects_;
 };
 
 int run(const VerifyArguments& arguments, Console& console) {

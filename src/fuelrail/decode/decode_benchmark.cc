@@ -1,5 +1,5 @@
 // Decodes photographs, whole and by random resized crops (area 8 to 100 %, aspect 3/4 to 4/3), with
-// fuelrail's decoder and with bare calls of libjpeg-turbo, which are the lower limit.
+// fuelrail's decoder (crops also from entry points) and with bare calls of libjpeg-turbo.
 //
 //   taskset -c 0 decode_benchmark --benchmark_enable_random_interleaving=true
 //   --benchmark_repetitions=5
@@ -36,6 +36,7 @@ struct Photograph {
   std::string encoded;
   ImageInfo info;
   Box crop;
+  std::vector<std::byte> hints;
 };
 
 Box random_crop(Size size, std::mt19937_64& random) {
@@ -57,8 +58,8 @@ std::vector<Photograph> load_photographs() {
   const std::filesystem::path folder = given ? given : "../shared/data/imagenet-sample";
   std::vector<std::filesystem::path> paths;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    paths.push_back(entry.path());
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, ignored)) {
+    if (entry.is_regular_file()) paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
   std::mt19937_64 random(1);
@@ -70,6 +71,7 @@ std::vector<Photograph> load_photographs() {
     photograph.info = probe(as_bytes(photograph.encoded));
     if (photograph.info.format != &kJpegFormat || photograph.info.channels != 3) continue;
     photograph.crop = random_crop(photograph.info.stored, random);
+    photograph.hints = make_hints(as_bytes(photograph.encoded));
     photographs.push_back(std::move(photograph));
   }
   return photographs;
@@ -99,7 +101,7 @@ void count(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(photographs().size()));
 }
 
-void decode_with_fuelrail(benchmark::State& state, bool cropped) {
+void decode_with_fuelrail(benchmark::State& state, bool cropped, bool indexed) {
   if (skipped(state)) return;
   std::vector<uint8_t> pixels = pixels_for_all();
   const auto decoder = make_decoder();
@@ -110,6 +112,7 @@ void decode_with_fuelrail(benchmark::State& state, bool cropped) {
       const Box box = cropped ? photograph.crop : whole(info.stored);
       DecodeJob job;
       job.encoded = encoded;
+      if (indexed) job.encoded.hints = photograph.hints;
       job.info = info;
       job.box = box;
       job.output = {pixels.data(), box.height, box.width, 3, box.width * 3};
@@ -169,10 +172,22 @@ void probe_all(benchmark::State& state) {
   count(state);
 }
 
+void make_all_hints(benchmark::State& state) {
+  if (skipped(state)) return;
+  for (auto _ : state) {
+    for (const Photograph& photograph : photographs()) {
+      benchmark::DoNotOptimize(make_hints(as_bytes(photograph.encoded)));
+    }
+  }
+  count(state);
+}
+
 BENCHMARK(probe_all)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(decode_with_fuelrail, whole, false)->Unit(benchmark::kMillisecond);
+BENCHMARK(make_all_hints)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(decode_with_fuelrail, whole, false, false)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(decode_barely, whole, false)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(decode_with_fuelrail, crop, true)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(decode_with_fuelrail, crop_indexed, true, true)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(decode_with_fuelrail, crop, true, false)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(decode_barely, crop, true)->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -29,9 +29,10 @@ enum class DecodeWay : uint8_t {
   kIndexed,   // from the entry points in `EncodedImage::hints`
   kRestarts,  // from the file's restart markers
   kGuessed,   // without either: a small image by one stream, others by three
-  kLibjpeg,   // by libjpeg-turbo
+  kLibjpeg,   // by libjpeg-turbo, because only that knows its kind
+  kSuspect,   // by libjpeg-turbo, because its baseline scan is not one that encoders write
 };
-inline constexpr size_t kDecodeWays = 5;
+inline constexpr size_t kDecodeWays = 6;
 
 struct DecodeJob {
   EncodedImage encoded;

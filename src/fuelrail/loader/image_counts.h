@@ -14,7 +14,7 @@ static_assert(kHintsRefused < kWorkerCounts);
 
 // The names of DecodeWay in Python.
 inline constexpr std::array<std::string_view, kDecodeWays> kDecodeWayNames{
-    "other", "indexed", "restart_markers", "guessed", "libjpeg"};
+    "other", "indexed", "restart_markers", "guessed", "libjpeg", "suspect"};
 
 inline void count_image(const DecodeJob& job, Task& task) {
   task.tolerated += job.tolerated;

@@ -25,6 +25,7 @@ int64_t rows_to_decode(const BaselineHeader& header, const DecodeJob& job) {
 }  // namespace
 
 bool BaselineDecoder::decode(DecodeJob& job) {
+  job.way = DecodeWay::kLibjpeg;
   if (job.eighths != 8 || job.output.channels == 4) return false;
   if (!read_baseline_header(job.encoded.bytes, header_)) return false;
   if (header_.size != job.info.stored || header_.size != coded_size(job)) return false;
@@ -33,7 +34,10 @@ bool BaselineDecoder::decode(DecodeJob& job) {
   const bool has_hints = !job.encoded.hints.empty();
   if (has_hints && decode_indexed(job)) return true;
   job.way = header_.restart_interval > 0 ? DecodeWay::kRestarts : DecodeWay::kGuessed;
-  if (!decode_scan(job)) return false;
+  if (!decode_scan(job)) {
+    job.way = DecodeWay::kSuspect;
+    return false;
+  }
   job.hints_refused = has_hints;
   return true;
 }

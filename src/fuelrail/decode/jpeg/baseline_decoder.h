@@ -20,7 +20,7 @@ class BaselineDecoder {
  public:
   // Decodes the box of a job that passes `require_valid`, for pixels, and sets `way` and
   // `hints_refused`. Returns: false if libjpeg-turbo must decode the image. The output's content is
-  // then undefined.
+  // then undefined, and `way` says why.
   [[nodiscard]] bool decode(DecodeJob& job);
 
   const HuffmanTables& tables() const { return tables_; }

@@ -37,15 +37,10 @@ class JpegDecoder final : public Decoder {
   }
 
   void decode_pixels(DecodeJob& job) {
-    bool hints_refused = false;
-    if (baseline_) {
-      const bool decoded = baseline_->decode(job);
-      hints_refused = job.hints_refused;
-      if (decoded) return;
-    }
+    if (baseline_ && baseline_->decode(job)) return;
+    const DecodeWay way = baseline_ ? job.way : DecodeWay::kLibjpeg;
     libjpeg_->decode({&job, 1});
-    job.way = DecodeWay::kLibjpeg;
-    job.hints_refused = hints_refused;
+    job.way = way;
     if (job.error) std::rethrow_exception(job.error);
   }
 
