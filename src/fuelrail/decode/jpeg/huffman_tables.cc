@@ -85,42 +85,72 @@ void fill_singles(const HuffmanCode& code, bool is_dc, Singles& singles) {
   std::fill(singles.begin() + static_cast<std::ptrdiff_t>(at), singles.end(), Single{});
 }
 
-// An entry for a first single that is followed by AC coefficients. `rest`: the bits behind it,
-// followed by zeros.
-Entry combined(const Single& first, size_t rest, const Singles& ac) {
-  const int left = kLookupBits - first.length;
-  const Single& second = ac[rest];
-  const Entry alone =
-      entry_of(first.length, first.step, first.step, false, first.value, first.value);
-  if (second.length > left) return alone;
-  if (second.kind == Single::Kind::kEndOfBlock) {
-    return entry_of(first.length + second.length, first.step, first.step, true, first.value,
-                    first.value);
+// What the AC symbols that a window of kLookupBits bits begins with add to the entry of a
+// coefficient before them: a second coefficient, the end of the block, or both.
+struct Follow {
+  Entry without_end = 0;
+  Entry with_end = 0;
+  Entry keeps_value = 0;  // all bits are set: the first coefficient stays the last one
+  int length = 255;       // of the first symbol; 255: it adds nothing
+  int length_with_end = 255;
+};
+using Follows = std::array<Follow, kLookups>;
+
+Follow follow_of(size_t window, const Singles& ac) {
+  const Single& single = ac[window];
+  const Entry end = Entry{1} << kEndBit;
+  Follow follow;
+  if (single.kind == Single::Kind::kEndOfBlock) {
+    follow.with_end = single.length | end;
+    follow.keeps_value = ~Entry{0};
+    follow.length = follow.length_with_end = single.length;
+  } else if (single.kind == Single::Kind::kCoefficient) {
+    const Single& next = ac[window << single.length & (kLookups - 1)];
+    follow.without_end = entry_of(single.length, 0, single.step, false, 0, single.value);
+    follow.with_end = follow.without_end + (next.length | end);
+    follow.length = single.length;
+    if (next.kind == Single::Kind::kEndOfBlock) {
+      follow.length_with_end = single.length + next.length;
+    }
   }
-  if (second.kind != Single::Kind::kCoefficient) return alone;
-  const int length = first.length + second.length;
-  const Single& third = ac[rest << second.length & (kLookups - 1)];
-  const bool ends = third.kind == Single::Kind::kEndOfBlock && length + third.length <= kLookupBits;
-  return entry_of(ends ? length + third.length : length, first.step, first.step + second.step, ends,
-                  first.value, second.value);
+  return follow;
 }
 
-void fill_entries(const Singles& firsts, const Singles& ac, bool is_dc, std::span<Entry> entries) {
-  for (size_t i = 0; i < entries.size(); ++i) {
+// Fills the entries of all windows that begin with a first coefficient.
+void fill_combined(const Single& first, const Follows& follows, std::span<Entry> entries) {
+  const int left = kLookupBits - first.length;
+  const Entry alone =
+      entry_of(first.length, first.step, first.step, false, first.value, first.value);
+  const Entry value = alone >> 48 << 48;  // as the last one
+  for (size_t rest = 0; rest < entries.size(); ++rest) {
+    const Follow& follow = follows[rest << first.length];
+    const Entry added = follow.length_with_end <= left ? follow.with_end : follow.without_end;
+    const Entry combined = alone - value + (value & follow.keeps_value) + added;
+    entries[rest] = follow.length <= left ? combined : alone;
+  }
+}
+
+void fill_entries(const Singles& firsts, const Follows& follows, bool is_dc, Entry* entries) {
+  for (size_t i = 0; i < kLookups;) {
     const Single& first = firsts[i];
+    const size_t width = size_t{1} << (kLookupBits - first.length);
     switch (first.kind) {
       case Single::Kind::kCoefficient:
-        entries[i] = combined(first, i << first.length & (kLookups - 1), ac);
+        fill_combined(first, follows, {entries + i, width});
+        i += width;
         break;
       case Single::Kind::kEndOfBlock:  // a zero, one place further
-        entries[i] = entry_of(first.length, 1, 1, true, 0, 0);
+        std::fill_n(entries + i, width, entry_of(first.length, 1, 1, true, 0, 0));
+        i += width;
         break;
       case Single::Kind::kSizeOnly:
-        entries[i] = entry_of(first.length, first.step, first.step, false, 0, 0, first.value);
+        std::fill_n(entries + i, width,
+                    entry_of(first.length, first.step, first.step, false, 0, 0, first.value));
+        i += width;
         break;
       case Single::Kind::kNone:
         // The first step is inside of the block, for the zero that a decoder writes there.
-        entries[i] = entry_of(0, is_dc ? 0 : 1, kBeyondBlock, false, 0, 0);
+        entries[i++] = entry_of(0, is_dc ? 0 : 1, kBeyondBlock, false, 0, 0);
         break;
     }
   }
@@ -176,22 +206,33 @@ bool HuffmanTables::has_codes_of(const BaselineHeader& header) const {
   return true;
 }
 
-// A DC table also has AC coefficients, so there is one for each component.
+// A DC table also has AC coefficients, so there is one for each pair of codes.
 void HuffmanTables::build(const BaselineHeader& header) {
   static thread_local Singles dc_singles;
-  static thread_local std::array<Singles, kTables> ac_singles;
+  static thread_local Singles ac_singles;
+  static thread_local std::array<Follows, kTables> follows;
   std::array<bool, kTables> done{};
   for (size_t i = 0; i < static_cast<size_t>(header.components); ++i) {
-    const auto ac = static_cast<size_t>(header.component[i].ac_code);
+    const Component& component = header.component[i];
+    const auto ac = static_cast<size_t>(component.ac_code);
     if (!done[ac]) {
       done[ac] = true;
-      fill_singles(header.ac_codes[ac], false, ac_singles[ac]);
-      fill_entries(ac_singles[ac], ac_singles[ac], false, {table(ac * kSizes), kLookups});
+      fill_singles(header.ac_codes[ac], false, ac_singles);
+      for (size_t k = 0; k < kLookups; ++k) follows[ac][k] = follow_of(k, ac_singles);
+      fill_entries(ac_singles, follows[ac], false, table(ac * kSizes));
       ac_codes_[ac] = CanonicalCode(header.ac_codes[ac]);
     }
-    const HuffmanCode& dc = header.dc_codes[static_cast<size_t>(header.component[i].dc_code)];
+    dc_table_[i] = kAcTables + i;
+    for (size_t k = 0; k < i; ++k) {
+      const Component& other = header.component[k];
+      if (other.dc_code == component.dc_code && other.ac_code == component.ac_code) {
+        dc_table_[i] = dc_table_[k];
+      }
+    }
+    if (dc_table_[i] != kAcTables + i) continue;
+    const HuffmanCode& dc = header.dc_codes[static_cast<size_t>(component.dc_code)];
     fill_singles(dc, true, dc_singles);
-    fill_entries(dc_singles, ac_singles[ac], true, {table(kAcTables + i), kLookups});
+    fill_entries(dc_singles, follows[ac], true, table(dc_table_[i]));
     dc_codes_[i] = CanonicalCode(dc);
   }
   built_for_ = header;
@@ -207,7 +248,7 @@ void HuffmanTables::prepare(const BaselineHeader& header) {
     const size_t next_component = header.component_of_block[static_cast<size_t>(next)];
     const auto ac = static_cast<size_t>(header.component[component].ac_code);
     steps_[static_cast<size_t>(i)] = {.ac = table(ac * kSizes),
-                                      .next_dc = table(kAcTables + next_component),
+                                      .next_dc = table(dc_table_[next_component]),
                                       .next = &steps_[static_cast<size_t>(next)]};
   }
 }

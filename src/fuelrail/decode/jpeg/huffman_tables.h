@@ -98,10 +98,11 @@ class HuffmanTables {
   bool has_codes_of(const BaselineHeader& header) const;
   void build(const BaselineHeader& header);
 
-  std::unique_ptr<Entry[]> entries_;  // kAcTables, then one DC table for each component
+  std::unique_ptr<Entry[]> entries_;  // kAcTables, then up to one DC table for each component
   std::array<CanonicalCode, kTables> ac_codes_{};
   std::array<CanonicalCode, kMaxComponents> dc_codes_{};
   std::array<BlockStep, kMaxBlocksOfMcu> steps_{};
+  std::array<size_t, kMaxComponents> dc_table_{};  // the number of each component's
   int blocks_ = 1;
   std::optional<BaselineHeader> built_for_;
   uint64_t builds_ = 0;
