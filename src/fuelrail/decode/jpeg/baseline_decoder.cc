@@ -10,6 +10,7 @@ namespace fuelrail::jpeg {
 namespace {
 
 constexpr int kRst0 = 0xd0, kEoi = 0xd9, kFill = 0xff;
+constexpr size_t kBytesBehindSegment = 2;
 
 // The number of rows of MCUs that libjpeg-turbo decodes for a box, which are those whose damage it
 // reports. It decodes whole rows of iMCUs and, for chroma of half the rows, the next one before the
@@ -55,9 +56,9 @@ bool BaselineDecoder::decode_indexed(const DecodeJob& job) {
   const int64_t last_of_row = (window.right - 1) / spacing;
   const auto most =
       static_cast<size_t>(SegmentDecoder::most_segments(spacing, header_.blocks_of_mcu));
-  // Ascending entry points have no more bytes in total than the scan. The first byte of the segment
-  // behind is copied, too.
-  uint8_t* to = unstuffed_.take(scan.size() + most * (kZeroBytes + 1));
+  // Ascending entry points have no more bytes in total than the scan. Up to two bytes behind each
+  // segment are copied, too: the byte in which it ends may be an FF, followed by a zero.
+  uint8_t* to = unstuffed_.take(scan.size() + most * (kZeroBytes + kBytesBehindSegment));
   uint8_t* const begin = to;
   int64_t passed = 0;
   batch_.clear();
@@ -73,9 +74,9 @@ bool BaselineDecoder::decode_indexed(const DecodeJob& job) {
       const auto first_byte = static_cast<size_t>(point->bit / 8);
       const auto last_byte = static_cast<size_t>(next->bit / 8);
       const DataEnd end = unstuff(scan.subspan(first_byte, last_byte - first_byte), to);
-      const DataEnd rest =
-          unstuff(scan.subspan(last_byte).first(std::min<size_t>(2, scan.size() - last_byte)),
-                  to + end.unstuffed);
+      const DataEnd rest = unstuff(
+          scan.subspan(last_byte).first(std::min(kBytesBehindSegment, scan.size() - last_byte)),
+          to + end.unstuffed);
       Segment segment{
           .data = to,
           .bytes = static_cast<int64_t>(end.unstuffed + std::min<size_t>(1, rest.unstuffed)),

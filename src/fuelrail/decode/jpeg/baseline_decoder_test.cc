@@ -356,6 +356,16 @@ TEST(EntryPoints, give_the_same_pixels) {
   }
 }
 
+// In the unstuffed scan there is no FF whose zero would leave room.
+TEST(EntryPoints, of_a_scan_without_stuffing_fit_into_memory) {
+  const MadeJpeg made{.size = {980, 500}, .sampling = {{2, 2}}, .flat = true, .own_codes = true};
+  const std::vector<std::byte> encoded = make_jpeg(made);
+  const std::vector<std::byte> hints = make_hints(encoded);
+  ASSERT_FALSE(hints.empty());
+  Both both;
+  EXPECT_EQ(way_with(both, encoded, hints, whole(made.size)), DecodeWay::kIndexed);
+}
+
 TEST(EntryPoints, are_made_only_for_whole_clean_images_without_restart_markers) {
   MadeJpeg made{.size = {100, 120}};
   const std::vector<std::byte> encoded = make_jpeg(made);
