@@ -39,7 +39,7 @@ static nb::dict as_dict(const StageStats& stage) {
 static nb::dict images_by_way(const Stats& stats) {
   nb::dict images;
   for (size_t i = 0; i < kDecodeWays; ++i) {
-    images[nb::str(kDecodeWayNames[i].data(), kDecodeWayNames[i].size())] = stats.counts[i];
+    images[nb::str(kDecodeWayNames[i].data(), kDecodeWayNames[i].size())] = stats.counts.others[i];
   }
   return images;
 }
@@ -50,9 +50,9 @@ static nb::dict as_dict(const Stats& stats) {
   values["fetch"] = as_dict(stats.fetch);
   values["process"] = as_dict(stats.process);
   values["consumer"] = as_dict(stats.consumer);
-  values["tolerated"] = stats.tolerated;
+  values["tolerated"] = stats.counts.tolerated;
   values["images"] = images_by_way(stats);
-  values["hints_refused"] = stats.counts[kHintsRefused];
+  values["hints_refused"] = stats.counts.others[kHintsRefused];
   values["slots_lent"] = stats.slots_lent;
   values["read_backend"] = stats.read_backend;
   values["reads_at_once"] = stats.reads_at_once;
@@ -94,20 +94,19 @@ void bind_stats(nb::module_& module) {
       .def_ro("fetch", &Stats::fetch, "The stage that reads records.")
       .def_ro("process", &Stats::process, "The stage that decodes and transforms images.")
       .def_ro("consumer", &Stats::consumer, "The user's loop, which takes batches from the loader.")
-      .def_ro("tolerated", &Stats::tolerated,
-              "Number of ignored defects in image files, such as extra bytes between JPEG markers.")
+      .def_prop_ro(
+          "tolerated", [](const Stats& self) { return self.counts.tolerated; },
+          "Number of ignored defects in image files, such as extra bytes between JPEG markers.")
       .def_prop_ro(
           "images", images_by_way, nb::sig("def images(self) -> dict[str, int]"),
-          "Number of images that were decoded, by method. JPEGs: 'indexed' (from the entry "
-          "points that `fuelrail index` made), 'restart_markers' (from those in the file), "
-          "'guessed' (without either), 'libjpeg' (by libjpeg-turbo: progressive, CMYK and other "
-          "kinds) and 'suspect' (by libjpeg-turbo, after fuelrail's decoder had found data "
-          "that no encoder writes). 'other': all other formats.")
+          "Number of images that were decoded, by method. JPEGs: 'indexed' (from entry "
+          "points), 'restart_markers' (from those in the file), 'guessed' (without either), "
+          "'libjpeg' (by libjpeg-turbo: progressive, CMYK and other kinds) and 'suspect' (by "
+          "libjpeg-turbo, because the data are not what encoders write). 'other': all other "
+          "formats.")
       .def_prop_ro(
-          "hints_refused", [](const Stats& self) { return self.counts[kHintsRefused]; },
-          "Number of JPEGs whose entry points in the index were not made for them. They were "
-          "decoded "
-          "without.")
+          "hints_refused", [](const Stats& self) { return self.counts.others[kHintsRefused]; },
+          "Number of JPEGs whose entry points do not fit them, and were not used.")
       .def_ro("slots_lent", &Stats::slots_lent, "Number of batches that the user still references.")
       .def_ro("read_backend", &Stats::read_backend,
               "The method of reading: 'io_uring', 'pread' (with threads) or 'io_uring and pread'. "
@@ -129,7 +128,7 @@ void bind_stats(nb::module_& module) {
                         "Stats(seconds={:.3f}, limit='{}', tolerated={}, slots_lent={},\n"
                         "      read_backend='{}', reads_at_once={},\n"
                         "      fetch={!r},\n      process={!r},\n      consumer={!r})")
-                 .format(self.seconds, self.limit, self.tolerated, self.slots_lent,
+                 .format(self.seconds, self.limit, self.counts.tolerated, self.slots_lent,
                          self.read_backend, self.reads_at_once, self.fetch, self.process,
                          self.consumer);
            })

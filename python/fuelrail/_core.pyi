@@ -410,14 +410,12 @@ class Stats:
     @property
     def images(self) -> dict[str, int]:
         """
-        Number of images that were decoded, by method. JPEGs: 'indexed' (from the entry points that `fuelrail index` made), 'restart_markers' (from those in the file), 'guessed' (without either), 'libjpeg' (by libjpeg-turbo: progressive, CMYK and other kinds) and 'suspect' (by libjpeg-turbo, after fuelrail's decoder had found data that no encoder writes). 'other': all other formats.
+        Number of images that were decoded, by method. JPEGs: 'indexed' (from entry points), 'restart_markers' (from those in the file), 'guessed' (without either), 'libjpeg' (by libjpeg-turbo: progressive, CMYK and other kinds) and 'suspect' (by libjpeg-turbo, because the data are not what encoders write). 'other': all other formats.
         """
 
     @property
     def hints_refused(self) -> int:
-        """
-        Number of JPEGs whose entry points in the index were not made for them. They were decoded without.
-        """
+        """Number of JPEGs whose entry points do not fit them, and were not used."""
 
     @property
     def slots_lent(self) -> int:

@@ -6,6 +6,7 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/decode/decoder.h"
+#include "fuelrail/loader/image_counts.h"
 
 namespace fuelrail::benzina {
 namespace {
@@ -51,8 +52,8 @@ class StillWorker final : public Worker {
       warp_still(planes, info.stored, parameters, work_->options.still, work_->options.output, to);
     };
     decoder_->decode({&job, 1});
+    count_image(job, task.counts);
     if (job.error) std::rethrow_exception(job.error);
-    task.tolerated = job.tolerated;
   }
 
   std::shared_ptr<const StillWork> work_;

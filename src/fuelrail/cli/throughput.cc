@@ -56,8 +56,7 @@ Stats difference(const Stats& now, const Stats& before) {
   stats.fetch = difference(now.fetch, before.fetch);
   stats.process = difference(now.process, before.process);
   stats.consumer = difference(now.consumer, before.consumer);
-  stats.tolerated -= before.tolerated;
-  for (size_t i = 0; i < stats.counts.size(); ++i) stats.counts[i] -= before.counts[i];
+  stats.counts -= before.counts;
   stats.limit = limiting_stage(stats.fetch, stats.process, stats.consumer);
   return stats;
 }

@@ -344,7 +344,6 @@ Stats Pipeline::stats() {
   stats.fetch = shared_.fetch_clock.stats();
   stats.process = shared_.process_clock.stats();
   stats.consumer = shared_.consumer_clock.stats();
-  stats.tolerated = shared_.tolerated;
   stats.counts = shared_.counts;
   stats.read_backend = shared_.queue ? shared_.queue->backend_name() : "";
   stats.reads_at_once = shared_.depth.reads();

@@ -121,8 +121,7 @@ class Pipeline {
     StageClock fetch_clock{};
     StageClock process_clock{};
     StageClock consumer_clock{};
-    uint64_t tolerated = 0;
-    WorkerCounts<uint64_t> counts{};
+    WorkerCounts counts{};
 
     std::unique_ptr<LookAhead> look_ahead{};
     // Destroyed first, because it reads into rows' buffers. Shared with the thread that interrupts

@@ -22,7 +22,6 @@ void process(Worker& worker, std::span<Task> tasks) {
   }
   for (Task& task : tasks) {
     task.error = nullptr;
-    task.tolerated = 0;
     task.counts = {};
     process(worker, {&task, 1});
   }
@@ -181,8 +180,7 @@ void Pipeline::hand_in(Group& group) {
       }
       count_read(*group.rows[i]);
     }
-    shared_.tolerated += task.tolerated;
-    for (size_t k = 0; k < kWorkerCounts; ++k) shared_.counts[k] += task.counts[k];
+    shared_.counts += task.counts;
     if (!task.error) {
       shared_.process_clock.moved(task.batch->row_bytes(task.row));
       join_rows(*group.rows[i]->job);

@@ -19,7 +19,8 @@ std::string line_of_all(const Stats& stats) {
   if (!stats.read_backend.empty()) text += ", reads by " + stats.read_backend;
   text += fmt::format(", {} {} held by the user", stats.slots_lent,
                       stats.slots_lent == 1 ? "batch" : "batches");
-  if (stats.tolerated > 0) text += fmt::format(", {} oddities tolerated", stats.tolerated);
+  if (stats.counts.tolerated > 0)
+    text += fmt::format(", {} oddities tolerated", stats.counts.tolerated);
   return text;
 }
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "fuelrail/engine/worker.h"
+#include "fuelrail/engine/worker_counts.h"
 
 namespace fuelrail {
 
@@ -23,13 +23,12 @@ struct StageStats {
 // into); `process` decodes and transforms; `consumer`: the user works on a batch (it counts as
 // waiting inside `next`).
 struct Stats {
-  double seconds = 0;               // since the engine started
-  StageStats fetch;                 // reads records
-  StageStats process;               // decodes and transforms
-  StageStats consumer;              // the user's loop, which takes batches
-  uint64_t tolerated = 0;           // oddities tolerated in images (decode/decoder.h)
-  WorkerCounts<uint64_t> counts{};  // of all workers
-  size_t slots_lent = 0;            // batches that the user holds
+  double seconds = 0;     // since the engine started
+  StageStats fetch;       // reads records
+  StageStats process;     // decodes and transforms
+  StageStats consumer;    // the user's loop, which takes batches
+  WorkerCounts counts{};  // of all workers
+  size_t slots_lent = 0;  // batches that the user holds
   // The read backend used so far, for the records that workers do not read from the page cache
   // themselves: "io_uring", "pread" (threads), "io_uring and pread" or "inline"; empty before the
   // first `next` and after `stop`.

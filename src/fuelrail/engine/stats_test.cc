@@ -33,7 +33,7 @@ TEST(Stats, table_has_a_line_a_stage_and_one_on_the_whole) {
               .fetch = {1, 9, 8000, 881'200'000, 12.25},
               .process = {19.1, 0.9, 8000, 4'816'896'000, 34},
               .consumer = {0.1, 9.9, 32, 0, 1.94},
-              .tolerated = 3,
+              .counts{.tolerated = 3},
               .slots_lent = 1,
               .read_backend = "io_uring",
               .limit = "process"};

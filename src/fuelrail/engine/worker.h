@@ -2,7 +2,6 @@
 // no framework.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -13,14 +12,10 @@
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/batch/batch.h"
+#include "fuelrail/engine/worker_counts.h"
 #include "fuelrail/sampler/sampler.h"
 
 namespace fuelrail {
-
-// What a worker counts. The engine adds up the counts of all tasks, and does not know their kinds.
-inline constexpr size_t kWorkerCounts = 8;
-template <typename Number>
-using WorkerCounts = std::array<Number, kWorkerCounts>;
 
 // One record that becomes one row. Lifetime: all members live until `process` returns.
 struct Task {
@@ -32,9 +27,8 @@ struct Task {
   // waits for the worker. Long-running work should check it regularly and, if stop is requested,
   // throw any error.
   std::stop_token stop{};
-  std::exception_ptr error{};       // out: the error if the row was not written; null on success
-  uint32_t tolerated = 0;           // out: number of oddities tolerated (decode/decoder.h)
-  WorkerCounts<uint32_t> counts{};  // out
+  std::exception_ptr error{};  // out: the error if the row was not written; null on success
+  WorkerCounts counts{};       // out
 };
 
 // A row's content depends only on its task, not on other tasks of the span, earlier spans or the

@@ -122,8 +122,9 @@ void FollowerLoader::write(const PartnerPixels& program, const SampleMotion::Lea
                            const Image& image, std::byte* to) {
   follow(leader.plan, leader.motion.image(), image.info.oriented(), program.follower, plan_);
   const Box box = needed_input(plan_.steps.front());
-  const ConstImageView input =
-      decoder_.decode({.encoded = image.encoded, .info = image.info, .box = box}, *image.task);
+  const ConstImageView input = decoder_.decode(
+      {.encoded = image.encoded, .info = image.info, .box = box, .stop = image.stop},
+      *image.counts);
   const ConstImageView made = pixels_.run(plan_, input, box);
   program.pixels.writer.write(made, plan_.flip_horizontal, plan_.flip_vertical, to);
 }
@@ -135,7 +136,8 @@ void FollowerLoader::write(const MaskValues& program, const SampleMotion::Leader
   follow(leader.plan, leader.motion.image(), image.info.oriented(), Follower::kMask, plan_);
   const Box box = needed_input(plan_.steps.front());
   const ConstRawView input = decoder_.decode_values(
-      {.encoded = image.encoded, .info = image.info, .box = box}, program.encoding, *image.task);
+      {.encoded = image.encoded, .info = image.info, .box = box, .stop = image.stop},
+      program.encoding, *image.counts);
   const ConstRawView numbers = with_room_for(program, input);
   if (numbers.dtype == program.dtype) {
     return masks_.run(plan_, numbers, box, program.fill,
@@ -160,9 +162,9 @@ void FollowerLoader::write(const MapValues& program, const SampleMotion::Leader&
   const Size size = image.info.oriented();
   follow(leader.plan, leader.motion.image(), size, Follower::kMap, plan_);
   const Box box = needed_input(plan_.steps.front());
-  const ConstRawView values =
-      decoder_.decode_values({.encoded = image.encoded, .info = image.info, .box = box},
-                             ValueEncoding::kStored, *image.task);
+  const ConstRawView values = decoder_.decode_values(
+      {.encoded = image.encoded, .info = image.info, .box = box, .stop = image.stop},
+      ValueEncoding::kStored, *image.counts);
   run_map(program, leader.motion, size, values, box, to);
 }
 

@@ -28,7 +28,8 @@ class FollowerLoader {
   struct Image {
     EncodedImage encoded;
     ImageInfo info;
-    Task* task = nullptr;
+    std::stop_token stop{};
+    WorkerCounts* counts = nullptr;  // is added to
   };
 
   void write(const PartnerPixels& program, const SampleMotion::Leader& leader, const Image& image,

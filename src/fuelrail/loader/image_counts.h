@@ -1,25 +1,30 @@
-// The counts of workers that decode images (engine/worker.h): by which way images were decoded, and
-// how often hints were refused.
+// The counts of workers that decode images: by which way images were decoded, and how often hints
+// (EncodedImage::hints) were not used because they are not of the image.
 #pragma once
 
+#include <array>
 #include <string_view>
+#include <tuple>
 
 #include "fuelrail/decode/decoder.h"
-#include "fuelrail/engine/worker.h"
+#include "fuelrail/engine/worker_counts.h"
 
 namespace fuelrail {
 
-inline constexpr size_t kHintsRefused = kDecodeWays;
-static_assert(kHintsRefused < kWorkerCounts);
-
-// The names of DecodeWay in Python.
+// The names of DecodeWay in Python, and their places in WorkerCounts::others.
 inline constexpr std::array<std::string_view, kDecodeWays> kDecodeWayNames{
     "other", "indexed", "restart_markers", "guessed", "libjpeg", "suspect"};
+inline constexpr size_t kHintsRefused = kDecodeWays;
+static_assert(kHintsRefused < std::tuple_size_v<decltype(WorkerCounts::others)>);
 
-inline void count_image(const DecodeJob& job, Task& task) {
-  task.tolerated += job.tolerated;
-  if (job.hints_refused) ++task.counts[kHintsRefused];
-  if (!job.error) ++task.counts[static_cast<size_t>(job.way)];
+inline void count_image(const DecodeJob& job, WorkerCounts& counts) {
+  counts.tolerated += job.tolerated;
+  if (job.error) return;
+  ++counts.others[static_cast<size_t>(job.way)];
+  // Other ways never use hints.
+  const bool tried = job.way == DecodeWay::kRestarts || job.way == DecodeWay::kGuessed ||
+                     job.way == DecodeWay::kSuspect;
+  if (tried && !job.encoded.hints.empty()) ++counts.others[kHintsRefused];
 }
 
 }  // namespace fuelrail

@@ -208,8 +208,12 @@ class SampleWorker final : public Worker {
       plan.steps.front() = at_eighths(whole_size, leader.info.stored, eighths);
     }
     const Box input_box = needed_input(plan.steps.front());
-    const ConstImageView input = decoder_.decode(
-        {.encoded = encoded, .info = leader.info, .box = input_box, .eighths = eighths}, task);
+    const ConstImageView input = decoder_.decode({.encoded = encoded,
+                                                  .info = leader.info,
+                                                  .box = input_box,
+                                                  .eighths = eighths,
+                                                  .stop = task.stop},
+                                                 task.counts);
     const ConstImageView made = runner_.run(plan, input, input_box);
     program.pixels.writer.write(made, plan.flip_horizontal, plan.flip_vertical,
                                 memory(made.size()));
@@ -274,7 +278,10 @@ class SampleWorker final : public Worker {
 
   FollowerLoader::Image follower(Task& task, size_t field) {
     const FieldValue& value = sample_.fields[field];
-    return {.encoded = value, .info = motion_.look_at(value), .task = &task};
+    return {.encoded = value,
+            .info = motion_.look_at(value),
+            .stop = task.stop,
+            .counts = &task.counts};
   }
 
   static std::byte* pixels_at(Task& task, const PixelColumn& pixels, size_t column, Size size) {

@@ -40,13 +40,13 @@ std::optional<ConstImageView> in_file(const UprightJob& job) {
 }  // namespace
 
 // Decodes one image at a time, so that its pixels stay in the cache.
-void UprightDecoder::decode_stored(DecodeJob& stored, Task& task) {
+void UprightDecoder::decode_stored(DecodeJob& stored, WorkerCounts& counts) {
   decoder_->decode({&stored, 1});
-  count_image(stored, task);
+  count_image(stored, counts);
   if (stored.error) std::rethrow_exception(stored.error);
 }
 
-ConstImageView UprightDecoder::decode(const UprightJob& job, Task& task) {
+ConstImageView UprightDecoder::decode(const UprightJob& job, WorkerCounts& counts) {
   if (const std::optional<ConstImageView> pixels = in_file(job)) return *pixels;
   const ImageInfo& info = job.info;
   const Box box = to_stored(job.box, info.stored, info.orientation);
@@ -57,8 +57,8 @@ ConstImageView UprightDecoder::decode(const UprightJob& job, Task& task) {
                    .output = stored_.resize(box.size(), margin, job.channels),
                    .eighths = job.eighths,
                    .margin = margin,
-                   .stop = task.stop};
-  decode_stored(stored, task);
+                   .stop = job.stop};
+  decode_stored(stored, counts);
   if (info.orientation == 1) return stored.output;
   const ImageView upright = upright_.resize(job.box.size(), 0, job.channels);
   turn_upright(stored.output, info.orientation, upright);
@@ -66,7 +66,7 @@ ConstImageView UprightDecoder::decode(const UprightJob& job, Task& task) {
 }
 
 ConstRawView UprightDecoder::decode_values(const UprightJob& job, ValueEncoding encoding,
-                                           Task& task) {
+                                           WorkerCounts& counts) {
   const ImageInfo& info = job.info;
   const ValueLayout layout = value_layout(info, encoding);
   const int64_t value_bytes = layout.channels * static_cast<int64_t>(size_in_bytes(layout.dtype));
@@ -76,10 +76,10 @@ ConstRawView UprightDecoder::decode_values(const UprightJob& job, ValueEncoding 
                    .info = info,
                    .box = box,
                    .eighths = job.eighths,
-                   .stop = task.stop,
+                   .stop = job.stop,
                    .values = as_values(pixels, layout),
                    .encoding = encoding};
-  decode_stored(stored, task);
+  decode_stored(stored, counts);
   if (info.orientation == 1) return stored.values;
   const ImageView upright = upright_.resize(job.box.size(), 0, value_bytes);
   turn_upright(pixels, info.orientation, upright);

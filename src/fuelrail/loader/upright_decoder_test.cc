@@ -26,7 +26,7 @@ TEST(UprightDecoder, a_box_is_that_part_of_the_whole_image_turned_upright) {
   const std::vector<std::byte> jpeg = make_jpeg(37, 53, 1);
   ImageInfo info = probe(jpeg);
   UprightDecoder decoder;
-  Task task;
+  WorkerCounts counts;
   for (const int64_t channels : {1, 3}) {
     std::vector<uint8_t> memory(static_cast<size_t>(37 * 53 * channels));
     const ImageView stored{memory.data(), 37, 53, channels, 53 * channels};
@@ -39,7 +39,7 @@ TEST(UprightDecoder, a_box_is_that_part_of_the_whole_image_turned_upright) {
                               size.width * channels};
       turn_upright(stored, orientation, upright);
       for (const Box box : {whole(size), Box{5, 9, 20, 17}, Box{size.height - 1, 0, 1, 1}}) {
-        EXPECT_EQ(pixels_of(decoder.decode({jpeg, info, box, channels}, task)),
+        EXPECT_EQ(pixels_of(decoder.decode({jpeg, info, box, channels}, counts)),
                   pixels_of(upright.crop(box)))
             << "orientation " << orientation << ", " << channels << " channels, box at " << box.top
             << ", " << box.left;
@@ -47,7 +47,7 @@ TEST(UprightDecoder, a_box_is_that_part_of_the_whole_image_turned_upright) {
     }
     info.orientation = 1;
   }
-  EXPECT_EQ(task.tolerated, 0U);
+  EXPECT_EQ(counts.tolerated, 0U);
 }
 
 TEST(UprightDecoder, values_of_a_box_are_turned_upright_too) {
@@ -56,7 +56,7 @@ TEST(UprightDecoder, values_of_a_box_are_turned_upright_too) {
   const ConstImageView stored{reinterpret_cast<const uint8_t*>(image.values.data()), 21, 29, 2,
                               2 * 29};  // a channel for each byte
   UprightDecoder decoder;
-  Task task;
+  WorkerCounts counts;
   for (int orientation = 1; orientation <= 8; ++orientation) {
     info.orientation = orientation;
     const Size size = info.oriented();
@@ -65,7 +65,7 @@ TEST(UprightDecoder, values_of_a_box_are_turned_upright_too) {
     turn_upright(stored, orientation, upright);
     for (const Box box : {whole(size), Box{5, 3, 10, 17}}) {
       const ConstRawView values = decoder.decode_values(
-          {.encoded = image.bytes(), .info = info, .box = box}, ValueEncoding::kStored, task);
+          {.encoded = image.bytes(), .info = info, .box = box}, ValueEncoding::kStored, counts);
       EXPECT_EQ(values.dtype, DType::kUint16);
       EXPECT_EQ(values.channels, 1);
       EXPECT_EQ(pixels_of(values.bytes_image()), pixels_of(upright.crop(box))) << orientation;
@@ -81,9 +81,9 @@ TEST(UprightDecoder, uses_the_pixels_of_an_npy_file_where_they_lie) {
   const ImageView all{memory.data(), size.height, size.width, 3, size.width * 3};
   decode_whole(*make_decoder(), npy, info, all);
   UprightDecoder decoder;
-  Task task;
+  WorkerCounts counts;
   const auto lies_in_file = [&](Box box) {
-    const ConstImageView pixels = decoder.decode({npy, info, box}, task);
+    const ConstImageView pixels = decoder.decode({npy, info, box}, counts);
     EXPECT_EQ(pixels_of(pixels), pixels_of(all.crop(box)));
     const auto* const data = reinterpret_cast<const std::byte*>(pixels.data);
     return data >= npy.data() && data < npy.data() + npy.size();
@@ -95,10 +95,10 @@ TEST(UprightDecoder, uses_the_pixels_of_an_npy_file_where_they_lie) {
 TEST(UprightDecoder, eighths_give_the_smaller_image) {
   const std::vector<std::byte> jpeg = make_jpeg(64, 48, 2);
   const ImageInfo info = probe(jpeg);
-  Task task;
+  WorkerCounts counts;
   UprightDecoder decoder;
   const ConstImageView half =
-      decoder.decode({.encoded = jpeg, .info = info, .box = {0, 0, 32, 24}, .eighths = 4}, task);
+      decoder.decode({.encoded = jpeg, .info = info, .box = {0, 0, 32, 24}, .eighths = 4}, counts);
   EXPECT_EQ(half.size(), (Size{32, 24}));
 }
 
@@ -106,13 +106,12 @@ TEST(UprightDecoder, a_cut_image_is_its_error_and_oddities_are_added_up) {
   std::vector<std::byte> jpeg = make_jpeg(64, 64, 3);
   const ImageInfo info = probe(jpeg);
   UprightDecoder decoder;
-  Task task;
-  task.tolerated = 5;
+  WorkerCounts counts{.tolerated = 5};
   jpeg.resize(jpeg.size() - 2);  // without its end marker
-  decoder.decode({jpeg, info, whole(info.stored)}, task);
-  EXPECT_EQ(task.tolerated, 6U);
+  decoder.decode({jpeg, info, whole(info.stored)}, counts);
+  EXPECT_EQ(counts.tolerated, 6U);
   jpeg.resize(jpeg.size() / 2);
-  EXPECT_THROW(decoder.decode({jpeg, info, whole(info.stored)}, task), TruncatedError);
+  EXPECT_THROW(decoder.decode({jpeg, info, whole(info.stored)}, counts), TruncatedError);
 }
 
 }  // namespace

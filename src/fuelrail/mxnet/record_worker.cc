@@ -125,8 +125,9 @@ class RecordWorker final : public Worker {
     return decoder_.decode({.encoded = sample_.fields[0],
                             .info = info,
                             .box = box,
-                            .channels = options_.data_shape.channels},
-                           task);
+                            .channels = options_.data_shape.channels,
+                            .stop = task.stop},
+                           task.counts);
   }
 
   const std::shared_ptr<const RecordWork> work_;

@@ -98,7 +98,7 @@ class RecordWorker final : public Worker {
     std::memcpy(task.batch->row(0, task.row), &row.id, 8);
     std::memcpy(task.batch->row(1, task.row), &row.sum, 4);
     *task.batch->row(2, task.row) = std::byte{row.valid};
-    task.tolerated = row.id % 3 == 0 ? 1 : 0;
+    task.counts.tolerated = row.id % 3 == 0 ? 1 : 0;
   }
 
   void spin(uint32_t random) const {
