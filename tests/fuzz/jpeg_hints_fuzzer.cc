@@ -1,10 +1,8 @@
-// Entry points of any content, with or without those of the image: never an access outside, always
-// the pixels of libjpeg-turbo unless they are forged, and no error that a decode without them has
-// not.
+// An image's own entry points, which change no pixel, and changed ones, with which an image that
+// decodes still does.
 #include <vector>
 
 #include "fuelrail/decode/jpeg/baseline_decoder.h"
-#include "fuelrail/decode/jpeg/entry_points.h"
 #include "image_fuzzing.h"
 
 namespace {
@@ -26,8 +24,8 @@ bool decode_with(Bytes encoded, Bytes hints, const ImageInfo& info, Box box,
 
 }  // namespace
 
-// The first two bytes: how many of the others are the image. The rest is written over the image's
-// own entry points from one of their bytes on.
+// The first two bytes are the size of the image, which follows. The bytes behind it are written
+// over the image's own entry points; the first of them says from where on.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 4) return 0;
   const Bytes all = fuzzing::as_bytes(data, size).subspan(2);
@@ -40,7 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static std::vector<uint8_t> with, without;
   const Box box = fuzzing::some_box(all, info.stored);
   const bool decodes = decode_with(encoded, {}, info, box, without);
-  const std::vector<std::byte> own = make_hints(encoded);
+  static HintMaker maker;
+  const std::vector<std::byte> own = maker.make(encoded);
   if (!own.empty()) {
     fuzzing::require(decode_with(encoded, own, info, box, with) == decodes || !decodes,
                      "an image that decodes does so with its entry points");

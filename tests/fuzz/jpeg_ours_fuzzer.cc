@@ -51,7 +51,7 @@ void compare(Bytes encoded, const ImageInfo& info, Box box, int64_t channels) {
   ++counts.compared;
 }
 
-// Where the data of the first scan begin; 0 if there is none.
+// Returns: the byte at which the data of the first scan begin; 0 if there is no scan.
 size_t scan_of(const uint8_t* data, size_t size) {
   for (size_t at = 2; at + 4 <= size && data[at] == 0xff;) {
     const size_t length = size_t{data[at + 2]} << 8 | data[at + 3];

@@ -280,7 +280,7 @@ TEST_F(CommandTest, verify_names_jpegs_whose_damage_no_decoder_reports) {
   EXPECT_EQ(decoded.at("ok"), true);
   ASSERT_EQ(decoded.at("suspect").size(), 1u);
   EXPECT_THAT(decoded.at("suspect")[0].at("problem").get<std::string>(),
-              HasSubstr("data that no encoder writes"));
+              HasSubstr("data are not what encoders write"));
   const CommandResult text = run_command({"verify", rec(), "-q", "--decode"});
   EXPECT_EQ(text.code, 0);
   EXPECT_THAT(text.out, HasSubstr("record " + decoded.at("suspect")[0].at("record").dump()));

@@ -64,6 +64,20 @@ class PairSums {
   V32 odd_;
 };
 
+// Two numbers of 16 bits in all pairs of lanes.
+HWY_INLINE V16 pair_of(int even, int odd) {
+  const auto bits = static_cast<uint16_t>(even) | static_cast<uint32_t>(static_cast<uint16_t>(odd))
+                                                      << 16;
+  return hn::BitCast(D16(), hn::Set(D32(), static_cast<int32_t>(bits)));
+}
+
+// Sums of the products of each pair of lanes.
+HWY_INLINE V32 products(V16 a, V16 b) {
+  PairSums sums;
+  sums.add(a, b);
+  return sums.sum();
+}
+
 // Converts 16-bit lanes to bytes with clipping, block by block.
 HWY_INLINE V8 pack(V16 first, V16 second) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86

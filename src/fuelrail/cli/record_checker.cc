@@ -59,7 +59,7 @@ CheckedRecord RecordChecker::check(uint64_t i) {
     }
     if (has_suspect_) {
       DecodeError notice(
-          "the JPEG decodes without a warning, but has data that no encoder writes: it may be "
+          "the JPEG decodes without a warning, but its data are not what encoders write: it may be "
           "damaged");
       checked.suspect = finding_at(i, notice);
     }
@@ -115,23 +115,21 @@ uint32_t RecordChecker::check_image(const FieldSpec& field, const EncodedImage& 
   checked_ = encoded.bytes.data();
   const ImageInfo info = probe(encoded);
   const Size size = info.stored;
+  DecodeJob job{.encoded = encoded, .info = info, .box = whole(size)};
+  const auto memory = [&](int64_t row_bytes) {
+    return pixels_.take(static_cast<size_t>(size.height * row_bytes));
+  };
   if (field.has_values()) {
-    const ValueEncoding encoding =
-        field.has(kRgbMask) ? ValueEncoding::kRgb : ValueEncoding::kStored;
-    const ValueLayout layout = value_layout(info, encoding);
+    job.encoding = field.has(kRgbMask) ? ValueEncoding::kRgb : ValueEncoding::kStored;
+    const ValueLayout layout = value_layout(info, job.encoding);
     if (decoder_ == nullptr) return 0;
-    RawView values{nullptr, size.height, size.width, layout.channels, layout.dtype, 0};
-    values.row_stride_bytes = values.row_bytes();
-    values.data = reinterpret_cast<std::byte*>(
-        pixels_.take(static_cast<size_t>(size.height * values.row_stride_bytes)));
-    return decode_all_values(*decoder_, encoded, info, encoding, values);
+    job.values = {nullptr, size.height, size.width, layout.channels, layout.dtype, 0};
+    job.values.row_stride_bytes = job.values.row_bytes();
+    job.values.data = reinterpret_cast<std::byte*>(memory(job.values.row_stride_bytes));
+  } else {
+    if (decoder_ == nullptr) return 0;
+    job.output = {memory(3 * size.width), size.height, size.width, 3, 3 * size.width};
   }
-  if (decoder_ == nullptr) return 0;
-  uint8_t* const pixels = pixels_.take(static_cast<size_t>(size.height * size.width * 3));
-  DecodeJob job{.encoded = encoded,
-                .info = info,
-                .box = whole(size),
-                .output = {pixels, size.height, size.width, 3, size.width * 3}};
   decoder_->decode({&job, 1});
   if (job.error) std::rethrow_exception(job.error);
   has_suspect_ |= job.way == DecodeWay::kSuspect && job.tolerated == 0;

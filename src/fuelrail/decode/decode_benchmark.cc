@@ -63,6 +63,7 @@ std::vector<Photograph> load_photographs() {
   }
   std::sort(paths.begin(), paths.end());
   std::mt19937_64 random(1);
+  HintMaker maker;
   std::vector<Photograph> photographs;
   for (const auto& path : paths) {
     std::ifstream file(path, std::ios::binary);
@@ -71,7 +72,7 @@ std::vector<Photograph> load_photographs() {
     photograph.info = probe(as_bytes(photograph.encoded));
     if (photograph.info.format != &kJpegFormat || photograph.info.channels != 3) continue;
     photograph.crop = random_crop(photograph.info.stored, random);
-    photograph.hints = make_hints(as_bytes(photograph.encoded));
+    photograph.hints = maker.make(as_bytes(photograph.encoded));
     photographs.push_back(std::move(photograph));
   }
   return photographs;
@@ -162,24 +163,25 @@ void decode_barely(benchmark::State& state, bool cropped) {
   count(state);
 }
 
-void probe_all(benchmark::State& state) {
+// Calls `work` with each photograph's bytes.
+template <typename Work>
+void work_on_all(benchmark::State& state, Work work) {
   if (skipped(state)) return;
   for (auto _ : state) {
     for (const Photograph& photograph : photographs()) {
-      benchmark::DoNotOptimize(probe(as_bytes(photograph.encoded)));
+      benchmark::DoNotOptimize(work(as_bytes(photograph.encoded)));
     }
   }
   count(state);
 }
 
+void probe_all(benchmark::State& state) {
+  work_on_all(state, [](Bytes encoded) { return probe(encoded); });
+}
+
 void make_all_hints(benchmark::State& state) {
-  if (skipped(state)) return;
-  for (auto _ : state) {
-    for (const Photograph& photograph : photographs()) {
-      benchmark::DoNotOptimize(make_hints(as_bytes(photograph.encoded)));
-    }
-  }
-  count(state);
+  HintMaker maker;
+  work_on_all(state, [&maker](Bytes encoded) { return maker.make(encoded); });
 }
 
 BENCHMARK(probe_all)->Unit(benchmark::kMillisecond);

@@ -90,7 +90,9 @@ uint32_t decode_job(Decoder& decoder, DecodeJob& job) {
 
 }  // namespace
 
-std::vector<std::byte> make_hints(Bytes encoded) { return jpeg::make_entry_points(encoded); }
+HintMaker::HintMaker() : jpeg_(std::make_unique<jpeg::EntryPointMaker>()) {}
+HintMaker::~HintMaker() = default;
+std::vector<std::byte> HintMaker::make(Bytes encoded) { return jpeg_->make(encoded); }
 
 std::unique_ptr<Decoder> make_decoder() { return std::make_unique<AnyDecoder>(); }
 

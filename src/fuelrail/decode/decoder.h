@@ -19,6 +19,10 @@
 
 namespace fuelrail {
 
+namespace jpeg {
+class EntryPointMaker;
+}
+
 // The decoded region of a JPEG exceeds its box by at most this many columns on each side: an iMCU
 // of 32 columns that smooth upsampling reads, and the rest of the iMCU in which the box begins.
 inline constexpr int64_t kDecodeMargin = 64;
@@ -28,9 +32,9 @@ enum class DecodeWay : uint8_t {
   kOther,
   kIndexed,   // from the entry points in `EncodedImage::hints`
   kRestarts,  // from the file's restart markers
-  kGuessed,   // without either: a small image by one stream, others by three
+  kGuessed,   // without either
   kLibjpeg,   // by libjpeg-turbo, because only that knows its kind
-  kSuspect,   // by libjpeg-turbo, because its baseline scan is not one that encoders write
+  kSuspect,   // by libjpeg-turbo, because the data of a baseline JPEG are not what encoders write
 };
 inline constexpr size_t kDecodeWays = 6;
 
@@ -49,8 +53,8 @@ struct DecodeJob {
   // decoder may overwrite. They let it decode a region wider than the box in place, without a copy.
   int64_t margin = 0;
   // A request to stop ends the decoding with a StateError. It is checked between rows and, for a
-  // JPEG, between the rows of each scan. The decoding of a WebP, of a run-length encoded BMP, or of
-  // one strip or tile of a TIFF is not interrupted.
+  // JPEG, between the rows of each scan or groups of up to 12,000 blocks. The decoding of a WebP,
+  // of a run-length encoded BMP, or of one strip or tile of a TIFF is not interrupted.
   std::stop_token stop{};
   // Called, if set, with the planes of the whole coded picture, instead of writing `output`. They
   // are valid during the call. Only for formats that are stored as planes (Decoding::has_planes).
@@ -95,12 +99,23 @@ class Decoder {
   virtual void decode(std::span<DecodeJob> jobs) = 0;
 };
 
-// What makes later decodes of boxes of exactly these bytes faster (EncodedImage::hints); empty if
-// nothing does. The format is private to the decoders, which check hints before use: those of other
-// bytes are refused, and no hints lead to an access outside of the image, to an error or, unless
-// they are forged, to other pixels. Works as long as decoding the whole image, and never throws for
-// bad image data.
-std::vector<std::byte> make_hints(Bytes encoded);
+// Makes EncodedImage::hints, with which boxes of exactly these bytes are decoded faster. Their
+// format is private to the decoders, which check them before use: hints of other bytes are not
+// used, and none lead to an access outside of the image, to an error or, unless they are forged, to
+// other pixels. Keeps its working memory between calls. Threads: one.
+class HintMaker {
+ public:
+  HintMaker();
+  ~HintMaker();
+  HintMaker& operator=(HintMaker&&) = delete;
+
+  // Takes about as long as decoding the whole image. Returns: empty if no hints would make the
+  // image faster, or if it is damaged.
+  std::vector<std::byte> make(Bytes encoded);
+
+ private:
+  std::unique_ptr<jpeg::EntryPointMaker> jpeg_;
+};
 
 // Returns a decoder for all formats that `probe` knows. It passes each job to the decoder of the
 // job's format.

@@ -118,7 +118,6 @@ inline void go_on(const DecodeJob& job) {
 inline void take_outcome(const DecodeJob& from, DecodeJob& to) {
   to.tolerated = from.tolerated;
   to.way = from.way;
-  to.hints_refused = from.hints_refused;
 }
 
 // Decodes the RGB pixels of a job for kRgb, and combines them to numbers. Each row's pixels are
@@ -151,7 +150,6 @@ void decode_each(std::span<DecodeJob> jobs, DecodeOne decode_one) {
     job.error = nullptr;
     job.tolerated = 0;
     job.way = DecodeWay::kOther;
-    job.hints_refused = false;
     try {
       require_valid(job);
       if (job.values.data != nullptr && job.encoding == ValueEncoding::kRgb) {

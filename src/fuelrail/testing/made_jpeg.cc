@@ -74,6 +74,28 @@ jpeg_error_mgr* stop_at_errors(jpeg_error_mgr& errors) {
   return &errors;
 }
 
+// libjpeg's encoder, into memory.
+struct Encoder {
+  Encoder() {
+    codec.err = stop_at_errors(errors);
+    jpeg_create_compress(&codec);
+    jpeg_mem_dest(&codec, &memory, &size);
+  }
+  std::vector<std::byte> finish() {
+    jpeg_finish_compress(&codec);
+    jpeg_destroy_compress(&codec);
+    const auto* begin = reinterpret_cast<const std::byte*>(memory);
+    std::vector<std::byte> encoded(begin, begin + size);
+    std::free(memory);
+    return encoded;
+  }
+
+  jpeg_error_mgr errors;
+  jpeg_compress_struct codec;
+  unsigned char* memory = nullptr;
+  unsigned long size = 0;
+};
+
 }  // namespace
 
 std::vector<std::byte> make_jpeg(const MadeJpeg& wanted) {
@@ -83,13 +105,8 @@ std::vector<std::byte> make_jpeg(const MadeJpeg& wanted) {
                         static_cast<size_t>(wanted.size.height * wanted.size.width * channels), 128)
                   : make_pixels(wanted.size, channels, wanted.seed);
 
-  jpeg_error_mgr errors;
-  jpeg_compress_struct codec;
-  codec.err = stop_at_errors(errors);
-  jpeg_create_compress(&codec);
-  unsigned char* memory = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&codec, &memory, &size);
+  Encoder encoder;
+  jpeg_compress_struct& codec = encoder.codec;
   codec.image_height = static_cast<JDIMENSION>(wanted.size.height);
   codec.image_width = static_cast<JDIMENSION>(wanted.size.width);
   codec.input_components = channels;
@@ -126,12 +143,7 @@ std::vector<std::byte> make_jpeg(const MadeJpeg& wanted) {
                    size_t{codec.next_scanline} * codec.image_width * static_cast<size_t>(channels);
     jpeg_write_scanlines(&codec, &row, 1);
   }
-  jpeg_finish_compress(&codec);
-  jpeg_destroy_compress(&codec);
-  const auto* begin = reinterpret_cast<const std::byte*>(memory);
-  std::vector<std::byte> encoded(begin, begin + size);
-  std::free(memory);
-  return encoded;
+  return encoder.finish();
 }
 
 std::vector<std::byte> with_larger_coefficients(Bytes jpeg, int factor, int quantizer_factor) {
@@ -165,22 +177,13 @@ std::vector<std::byte> with_larger_coefficients(Bytes jpeg, int factor, int quan
       }
     }
   }
-  jpeg_error_mgr write_errors;
-  jpeg_compress_struct to;
-  to.err = stop_at_errors(write_errors);
-  jpeg_create_compress(&to);
-  unsigned char* memory = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&to, &memory, &size);
+  Encoder encoder;
+  jpeg_compress_struct& to = encoder.codec;
   jpeg_copy_critical_parameters(&from, &to);
   to.optimize_coding = TRUE;
   jpeg_write_coefficients(&to, components);
-  jpeg_finish_compress(&to);
-  jpeg_destroy_compress(&to);
+  std::vector<std::byte> encoded = encoder.finish();
   jpeg_destroy_decompress(&from);
-  const auto* begin = reinterpret_cast<const std::byte*>(memory);
-  std::vector<std::byte> encoded(begin, begin + size);
-  std::free(memory);
   return encoded;
 }
 

@@ -12,7 +12,6 @@ namespace {
 
 constexpr uint8_t kSof0 = 0xc0, kSof1 = 0xc1, kDht = 0xc4, kSos = 0xda, kDqt = 0xdb, kDri = 0xdd;
 constexpr uint8_t kApp0 = 0xe0, kApp14 = 0xee, kApp15 = 0xef, kCom = 0xfe;
-constexpr int kBlockSide = 8;
 
 // Reads segment by segment. A function returns false where libjpeg-turbo might warn, fail or decode
 // differently.
@@ -122,8 +121,6 @@ class HeaderReader {
         if (header_.component[i].h != 1 || header_.component[i].v != 1) return false;
       }
       if (luma.h < 1 || luma.h > 2 || luma.v < 1 || luma.v > 2) return false;
-      // libjpeg-turbo repeats chroma samples if a row has one or two of them.
-      if (luma.h == 2 && header_.size.width <= 4) return false;
     }
     header_.mcus = {ceil_div(header_.size.height, kBlockSide * luma.v),
                     ceil_div(header_.size.width, kBlockSide * luma.h)};

@@ -13,6 +13,8 @@ namespace fuelrail::jpeg {
 inline constexpr int kTables = 4;  // of each kind, at the same time
 inline constexpr int kMaxComponents = 3;
 inline constexpr int kMaxBlocksOfMcu = 6;  // 4 of luma, 1 of each chroma
+inline constexpr int64_t kBlockSide = 8;   // of its samples
+inline constexpr int kBlockCoefficients = 64;
 
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 

@@ -9,8 +9,8 @@ namespace {
 
 #define FUELRAIL_HOT [[gnu::always_inline]] inline
 
-// Loads the bits behind `bits` used ones. Reads 8 bytes, at most kBytesBehind + 8 behind the last
-// byte of the data, where there are kZeroBytes.
+// Loads the bits behind `bits` used ones. Reads 8 bytes, up to kBytesBehind + 8 behind the data,
+// where there are kZeroBytes.
 FUELRAIL_HOT void advance(Stream& stream, int bits) {
   stream.at += bits >> 3;
   uint64_t word = 0;
@@ -25,7 +25,7 @@ FUELRAIL_HOT void refill(Stream& stream) { advance(stream, used_bits(stream)); }
 void end_block(Stream& stream) {
   stream.table = stream.step->next_dc;
   stream.place = stream.block_end + 1;
-  stream.block_end += 64;
+  stream.block_end += kBlockCoefficients;
   stream.step = stream.step->next;
 }
 
@@ -39,34 +39,25 @@ void end_block(Stream& stream) {
   }
   advance(stream, used_bits(stream) - length_of(entry));
   refill(stream);
-  const HuffmanTables::Table table = tables.table_at(stream.table);
-  const int64_t block = stream.blocks();
-  int size = table.size;
+  const auto [is_dc, code] = tables.code_at(stream.table);
+  const auto symbol = code->find(static_cast<uint32_t>(stream.bits >> 48));
+  const int value = symbol ? symbol->value : 0;
+  stream.bits <<= symbol ? symbol->length : 16;
+  const int size = value & 15;
+  bool is_odd = !symbol || size > (is_dc ? kMaxDcSize : kMaxAcSize);
   bool ends = false;
-  if (table.kind != HuffmanTables::Kind::kValue) {
-    const auto symbol = table.code->find(static_cast<uint32_t>(stream.bits >> 48));
-    if (!symbol) stream.odd->add(block);
-    const int value = symbol ? symbol->value : 0;
-    stream.bits <<= symbol ? symbol->length : 16;
-    size = value & 15;
-    const bool is_dc = table.kind == HuffmanTables::Kind::kDc;
-    if (size > (is_dc ? 11 : 10)) stream.odd->add(block);
-    if (!is_dc) {
-      const int run = value >> 4;
-      if (size > 0) {
-        stream.place += run + 1;
-      } else if (run == 15) {
-        stream.place += 16;
-      } else {
-        ends = true;
-      }
-      if (stream.place > stream.block_end ||
-          (!ends && size == 0 && stream.place == stream.block_end)) {
-        stream.odd->add(block);
-        stream.place = stream.block_end;  // where libjpeg-turbo puts it
-      }
+  if (!is_dc) {
+    const int run = value >> 4;
+    ends = size == 0 && run < 15;
+    if (!ends) stream.place += run + 1;
+    // A run of zeros alone never reaches the last coefficient.
+    if (stream.place > stream.block_end ||
+        (!ends && size == 0 && stream.place == stream.block_end)) {
+      is_odd = true;
+      stream.place = stream.block_end;  // where libjpeg-turbo puts it
     }
   }
+  if (is_odd) stream.odd[stream.blocks()] = 1;
   if (size > 0) {
     *stream.place =
         static_cast<int16_t>(extended(static_cast<int>(stream.bits >> (64 - size)), size));
@@ -95,12 +86,13 @@ FUELRAIL_HOT void go_on(Stream& stream, Entry entry, int16_t* last) {
       "cmovs %7, %2\n\t"
       "cmovs %8, %3"
       : "+r"(last), "+r"(block_end), "+r"(table), "+r"(step)
-      : "r"(entry), "r"(block_end + 1), "r"(block_end + 64), "rm"(step->next_dc), "rm"(step->next)
+      : "r"(entry), "r"(block_end + 1), "r"(block_end + kBlockCoefficients), "rm"(step->next_dc),
+        "rm"(step->next)
       : "cc");
 #else
   const bool ends = ends_block(entry);
   last = ends ? block_end + 1 : last;
-  block_end = ends ? block_end + 64 : block_end;
+  block_end = ends ? block_end + kBlockCoefficients : block_end;
   table = ends ? step->next_dc : table;
   step = ends ? step->next : step;
 #endif
@@ -194,18 +186,18 @@ void run_first(const HuffmanTables& tables, std::span<Stream> streams) {
 }  // namespace
 
 Stream begin_stream(const HuffmanTables& tables, const uint8_t* data, int64_t bit, int64_t bytes,
-                    int16_t* blocks, int64_t count, OddBlocks& odd) {
+                    int16_t* blocks, int64_t count, uint8_t* odd) {
   // Before a refill that would pass its last block.
   const int64_t most = std::max<int64_t>(0, count - kLookupsOfRefill + 1);
   Stream stream{.at = data + (bit >> 3),
                 .table = tables.first_dc(),
                 .place = blocks,
-                .block_end = blocks + 63,
+                .block_end = blocks + kBlockCoefficients - 1,
                 .step = tables.first_block(),
-                .last_block_end = blocks + 63 + 64 * most,
+                .last_block_end = blocks + (most + 1) * kBlockCoefficients - 1,
                 .end = data + bytes,
                 .first = blocks,
-                .odd = &odd};
+                .odd = odd};
   advance(stream, static_cast<int>(bit & 7));
   return stream;
 }
@@ -229,7 +221,7 @@ int64_t bit_of(const Stream& stream, const uint8_t* data) {
 }
 
 void run_to(const HuffmanTables& tables, Stream& stream, int64_t blocks, const uint8_t* end) {
-  const int16_t* const block_end = stream.first + 64 * blocks + 63;
+  const int16_t* const block_end = stream.first + (blocks + 1) * kBlockCoefficients - 1;
   while (stream.block_end < block_end && stream.at < end) {
     refill(stream);
     look_up(tables, stream);

@@ -1,55 +1,93 @@
-// Entry points: at which bit of a scan MCUs begin, and with which predictors, so that a box can be
-// decoded without what is above and beside it. They are the hints of JPEGs (EncodedImage::hints);
-// the format is described in docs/formats/frx.md, and known here alone.
+// Entry points: at which bits of a scan MCUs begin, and with which predictors, so that a box can be
+// decoded without what is above and beside it. They are the hints of JPEGs (EncodedImage::hints).
+// Their format is known here alone.
+//
+// Little-endian: u8 version (1); u8 bits of an offset; 3 x u8 bits of a predictor; u8 0; u16 MCUs
+// from an entry point to the next one in its row; 3 x i16 least predictor; u16 0; u32 bytes of the
+// encoded image; u32 byte at which the scan's data begin; u32 bit behind the last MCU; then the
+// entry points in raster order, packed from the lowest bit of each byte: the offset in bits from
+// the beginning of the data as they are stored, and the predictors less the least ones.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "fuelrail/base/bytes.h"
+#include "fuelrail/base/scratch.h"
 #include "fuelrail/decode/jpeg/baseline_header.h"
+#include "fuelrail/decode/jpeg/huffman_tables.h"
 #include "fuelrail/decode/jpeg/mcu_rows.h"
 
 namespace fuelrail::jpeg {
 
 struct EntryPoint {
-  int64_t bit = 0;  // of the scan's data as they are stored, with stuffing
+  int64_t bit = 0;
   Predictors predictors{};
 };
 
 // The entry points of one image. A view: the hints must outlive it.
 class EntryPoints {
  public:
-  // Empty if the hints are not of this image, or damaged. `header`: of `encoded`.
+  // Empty if the hints are damaged, or not of this image. `header`: of `encoded`.
   static std::optional<EntryPoints> read(Bytes hints, const BaselineHeader& header, Bytes encoded);
 
-  // MCUs from an entry point to the next one in the same row; the last one of a row has fewer.
-  int64_t spacing() const { return spacing_; }
-  int64_t entries_of_row() const { return entries_of_row_; }
-  int64_t count() const { return count_; }
-  int64_t end_bit() const { return end_bit_; }  // behind the last MCU
+  int64_t spacing() const {
+    return spacing_;
+  }  // MCUs of a piece; the last one of a row may be shorter
 
-  // Entry point number `i`, in raster order. Requires: i < count(). Empty if its bit is behind
-  // end_bit(). Otherwise what it says may still be wrong.
-  std::optional<EntryPoint> at(int64_t i) const;
+  // The MCUs from one entry point to the next.
+  struct Piece {
+    int64_t first = 0;  // its first MCU
+    int64_t mcus = 0;
+    EntryPoint begin;
+    EntryPoint end;
+    bool is_last = false;  // of the image: the predictors of its end are not known
+  };
+  // Piece number `i` of a row of MCUs. Empty if its bits are not in the scan, or not ascending; all
+  // else may still be wrong.
+  std::optional<Piece> piece(int64_t row, int64_t i) const;
 
  private:
+  EntryPoint at(int64_t i) const;
   uint32_t bits_at(int64_t bit, int count) const;
 
   Bytes packed_;
   int offset_bits_ = 0;
   std::array<int, kMaxComponents> predictor_bits_{};
   std::array<int, kMaxComponents> least_{};
+  Size mcus_;
   int64_t spacing_ = 0;
-  int64_t entries_of_row_ = 0;
-  int64_t count_ = 0;
-  int64_t end_bit_ = 0;
+  int64_t pieces_of_row_ = 0;
+  int64_t end_bit_ = 0;  // behind the last MCU
 };
 
-// Makes the entry points of a whole image. Empty if it is not one for BaselineDecoder, if anything
-// in it is odd, if it has restart markers, or if it is too small for them to save anything.
-std::vector<std::byte> make_entry_points(Bytes encoded);
+// Makes entry points by decoding the coefficients of a whole image. Threads: one. Keep it from
+// image to image, for its memory.
+class EntryPointMaker {
+ public:
+  // Empty if BaselineDecoder leaves the image to libjpeg-turbo, if it has restart markers, or if it
+  // is too small for entry points to save anything.
+  std::vector<std::byte> make(Bytes encoded);
+
+ private:
+  bool pass(Bytes scan);
+  bool pass_piece(int64_t mcus, int64_t bytes, int64_t& bit, Predictors& predictors);
+  int64_t stored_bit(int64_t bit);
+  std::vector<std::byte> packed(Bytes encoded) const;
+
+  BaselineHeader header_;
+  HuffmanTables tables_;
+  Scratch scratch_;
+  const uint8_t* unstuffed_ = nullptr;
+  std::vector<int16_t> coefficients_;  // of a piece
+  std::vector<uint8_t> odd_;
+  std::vector<EntryPoint> points_;
+  int64_t end_bit_ = 0;
+  int64_t counted_ = 0;  // bytes of the unstuffed scan,
+  int64_t stuffed_ = 0;  // and FFs in them
+};
 
 }  // namespace fuelrail::jpeg

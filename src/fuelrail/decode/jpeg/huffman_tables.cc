@@ -7,8 +7,6 @@ namespace fuelrail::jpeg {
 namespace {
 
 constexpr int kZeroRun = 16;  // the step of the symbol F0: 16 zeros
-constexpr int kMaxAcSize = 10;
-constexpr int kMaxDcSize = 11;
 
 Entry entry_of(int length, int first_step, int second_step, bool ends, int first, int second,
                int size_to_come = 0) {
@@ -90,9 +88,9 @@ void fill_singles(const HuffmanCode& code, bool is_dc, Singles& singles) {
 struct Follow {
   Entry without_end = 0;
   Entry with_end = 0;
-  Entry keeps_value = 0;  // all bits are set: the first coefficient stays the last one
-  int length = 255;       // of the first symbol; 255: it adds nothing
-  int length_with_end = 255;
+  bool is_end = false;   // nothing but the end: the first coefficient stays the last one
+  uint8_t length = 255;  // of the first symbol; 255: it adds nothing
+  uint8_t length_with_end = 255;
 };
 using Follows = std::array<Follow, kLookups>;
 
@@ -102,7 +100,7 @@ Follow follow_of(size_t window, const Singles& ac) {
   Follow follow;
   if (single.kind == Single::Kind::kEndOfBlock) {
     follow.with_end = single.length | end;
-    follow.keeps_value = ~Entry{0};
+    follow.is_end = true;
     follow.length = follow.length_with_end = single.length;
   } else if (single.kind == Single::Kind::kCoefficient) {
     const Single& next = ac[window << single.length & (kLookups - 1)];
@@ -110,7 +108,7 @@ Follow follow_of(size_t window, const Singles& ac) {
     follow.with_end = follow.without_end + (next.length | end);
     follow.length = single.length;
     if (next.kind == Single::Kind::kEndOfBlock) {
-      follow.length_with_end = single.length + next.length;
+      follow.length_with_end = static_cast<uint8_t>(single.length + next.length);
     }
   }
   return follow;
@@ -125,7 +123,7 @@ void fill_combined(const Single& first, const Follows& follows, std::span<Entry>
   for (size_t rest = 0; rest < entries.size(); ++rest) {
     const Follow& follow = follows[rest << first.length];
     const Entry added = follow.length_with_end <= left ? follow.with_end : follow.without_end;
-    const Entry combined = alone - value + (value & follow.keeps_value) + added;
+    const Entry combined = alone - (follow.is_end ? 0 : value) + added;
     entries[rest] = follow.length <= left ? combined : alone;
   }
 }
@@ -208,31 +206,25 @@ bool HuffmanTables::has_codes_of(const BaselineHeader& header) const {
 
 // A DC table also has AC coefficients, so there is one for each pair of codes.
 void HuffmanTables::build(const BaselineHeader& header) {
-  static thread_local Singles dc_singles;
-  static thread_local Singles ac_singles;
-  static thread_local std::array<Follows, kTables> follows;
-  std::array<bool, kTables> done{};
+  Singles singles;
+  Follows follows;
   for (size_t i = 0; i < static_cast<size_t>(header.components); ++i) {
     const Component& component = header.component[i];
+    const auto same = std::find_if(
+        header.component.begin(), header.component.begin() + i, [&](const Component& other) {
+          return other.dc_code == component.dc_code && other.ac_code == component.ac_code;
+        });
+    const auto first = static_cast<size_t>(same - header.component.begin());
+    dc_table_[i] = kAcTables + first;
+    if (first < i) continue;
     const auto ac = static_cast<size_t>(component.ac_code);
-    if (!done[ac]) {
-      done[ac] = true;
-      fill_singles(header.ac_codes[ac], false, ac_singles);
-      for (size_t k = 0; k < kLookups; ++k) follows[ac][k] = follow_of(k, ac_singles);
-      fill_entries(ac_singles, follows[ac], false, table(ac * kSizes));
-      ac_codes_[ac] = CanonicalCode(header.ac_codes[ac]);
-    }
-    dc_table_[i] = kAcTables + i;
-    for (size_t k = 0; k < i; ++k) {
-      const Component& other = header.component[k];
-      if (other.dc_code == component.dc_code && other.ac_code == component.ac_code) {
-        dc_table_[i] = dc_table_[k];
-      }
-    }
-    if (dc_table_[i] != kAcTables + i) continue;
+    fill_singles(header.ac_codes[ac], false, singles);
+    for (size_t k = 0; k < kLookups; ++k) follows[k] = follow_of(k, singles);
+    fill_entries(singles, follows, false, table(ac * kSizes));
+    ac_codes_[ac] = CanonicalCode(header.ac_codes[ac]);
     const HuffmanCode& dc = header.dc_codes[static_cast<size_t>(component.dc_code)];
-    fill_singles(dc, true, dc_singles);
-    fill_entries(dc_singles, follows[ac], true, table(dc_table_[i]));
+    fill_singles(dc, true, singles);
+    fill_entries(singles, follows, true, table(dc_table_[i]));
     dc_codes_[i] = CanonicalCode(dc);
   }
   built_for_ = header;
@@ -253,12 +245,10 @@ void HuffmanTables::prepare(const BaselineHeader& header) {
   }
 }
 
-HuffmanTables::Table HuffmanTables::table_at(const Entry* at) const {
+HuffmanTables::Code HuffmanTables::code_at(const Entry* at) const {
   const auto number = static_cast<size_t>(at - entries_.get()) / kLookups;
-  if (number >= kAcTables) return {Kind::kDc, 0, &dc_codes_[number - kAcTables]};
-  const auto size = static_cast<int>(number % kSizes);
-  if (size > 0) return {Kind::kValue, size, nullptr};
-  return {Kind::kAc, 0, &ac_codes_[number / kSizes]};
+  if (number >= kAcTables) return {true, &dc_codes_[number - kAcTables]};
+  return {false, &ac_codes_[number / kSizes]};
 }
 
 }  // namespace fuelrail::jpeg

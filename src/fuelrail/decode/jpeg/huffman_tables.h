@@ -55,6 +55,10 @@ class CanonicalCode {
   std::array<uint8_t, 256> symbols_{};
 };
 
+// The most bits of a value in baseline.
+inline constexpr int kMaxAcSize = 10;
+inline constexpr int kMaxDcSize = 11;
+
 // The value of a coefficient of `size` bits (ITU-T T.81, F.2.2.1, EXTEND).
 inline int extended(int bits, int size) {
   return bits < (1 << size >> 1) ? bits - (1 << size) + 1 : bits;
@@ -67,7 +71,7 @@ struct BlockStep {
   const BlockStep* next = nullptr;
 };
 
-// Threads: one. The object is large (1 MiB), so keep it from image to image; tables are built only
+// Threads: one. The object is large (390 KB), so keep it from image to image; tables are built only
 // if the codes differ from the last image's.
 class HuffmanTables {
  public:
@@ -79,14 +83,12 @@ class HuffmanTables {
   const BlockStep* first_block() const { return steps_.data(); }
   const Entry* first_dc() const { return steps_[static_cast<size_t>(blocks_ - 1)].next_dc; }
 
-  // What a table that `BlockStep` has led to decodes.
-  enum class Kind : uint8_t { kAc, kDc, kValue };
-  struct Table {
-    Kind kind = Kind::kAc;
-    int size = 0;                         // of values
-    const CanonicalCode* code = nullptr;  // of kAc and kDc
+  // The code of a DC table or of an AC code's own table, which `BlockStep` has led to.
+  struct Code {
+    bool is_dc = false;
+    const CanonicalCode* code = nullptr;
   };
-  Table table_at(const Entry* table) const;
+  Code code_at(const Entry* table) const;
 
   uint64_t builds() const { return builds_; }  // calls of `prepare` that built tables
 

@@ -62,9 +62,10 @@ constexpr int k0298 = 2446, k0390 = 3196, k0541 = 4433, k0765 = 6270, k0899 = 73
               k3072 = 25172;
 constexpr int kConstantBits = 13;
 constexpr int kPassBits = 2;  // that the first pass keeps below the point
-// The largest sum of two columns that no sum of 16 bits overflows: a value leaves the first pass as
-// at most 2^kPassBits * sqrt(2) cos(pi / 16) times its size. (16 samples' worth of coefficients of
-// an 8-bit image, which have a sum of squares of at most 1024^2, have a sum of at most 4096.)
+// The largest sum of the coefficients of two columns, without signs, with which no sum of 16 bits
+// overflows: a coefficient leaves the first pass as at most 2^kPassBits * sqrt(2) * cos(pi / 16)
+// times its size. (The squares of a block's coefficients add up to at most 1024^2 before
+// quantisation, so 16 of them add up to at most 4096.)
 constexpr uint16_t kLargest = 5890;
 
 }  // namespace
@@ -81,7 +82,8 @@ using fuelrail::HWY_NAMESPACE::D16;
 using fuelrail::HWY_NAMESPACE::D32;
 using fuelrail::HWY_NAMESPACE::D8;
 using fuelrail::HWY_NAMESPACE::kBlocks;  // JPEG blocks that are transformed at once
-using fuelrail::HWY_NAMESPACE::PairSums;
+using fuelrail::HWY_NAMESPACE::pair_of;
+using fuelrail::HWY_NAMESPACE::products;
 using fuelrail::HWY_NAMESPACE::V16;
 using fuelrail::HWY_NAMESPACE::V32;
 using fuelrail::HWY_NAMESPACE::V8;
@@ -124,18 +126,6 @@ template <size_t... kRows>
 HWY_INLINE void coefficient_rows(const V16 (&zigzag)[8], const int16_t* quantizers, V16 (&rows)[8],
                                  std::index_sequence<kRows...>) {
   ((rows[kRows] = coefficient_row<kRows>(zigzag, quantizers, std::make_index_sequence<8>())), ...);
-}
-
-HWY_INLINE V16 pair_of(int even, int odd) {
-  const auto bits = static_cast<uint16_t>(even) | static_cast<uint32_t>(static_cast<uint16_t>(odd))
-                                                      << 16;
-  return hn::BitCast(D16(), hn::Set(D32(), static_cast<int32_t>(bits)));
-}
-
-HWY_INLINE V32 products(V16 a, V16 b) {
-  PairSums sums;
-  sums.add(a, b);
-  return sums.sum();
 }
 
 // The lower or upper halves of the blocks, interleaved.

@@ -9,8 +9,6 @@
 
 namespace fuelrail::jpeg {
 
-inline constexpr int kBlockCoefficients = 64;
-
 // The quantisers of a component, row by row.
 using QuantizerRows = std::array<int16_t, kBlockCoefficients>;
 QuantizerRows rows_of(const Quantizers& quantizers);

@@ -15,6 +15,12 @@ class JpegDecoder final : public Decoder {
   JpegDecoder() : libjpeg_(make_libjpeg_decoder()) {
     const char* const given = std::getenv("FUELRAIL_JPEG");
     const std::string_view way = given == nullptr ? "" : given;
+    if (!way.empty() && way != "libjpeg" && way != "stream") {
+      throw InvalidArgumentError("the environment variable FUELRAIL_JPEG is invalid",
+                                 {.expected = "libjpeg, stream or empty",
+                                  .found = std::string(way),
+                                  .remedy = "Unset it: it is for tests and benchmarks"});
+    }
     if (way != "libjpeg") baseline_ = std::make_unique<jpeg::BaselineDecoder>();
     if (way == "stream") baseline_->segments().set_streams(1);
   }

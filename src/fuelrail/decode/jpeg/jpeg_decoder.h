@@ -19,8 +19,8 @@ ImageInfo probe_jpeg(Bytes encoded);
 void each_scan(Bytes encoded, size_t at, const std::function<void(Bytes header)>& take);
 
 // Baseline JPEGs are decoded by jpeg::BaselineDecoder. Others, and those in which it finds anything
-// odd, are decoded by libjpeg-turbo, whose errors and `tolerated` are those of this decoder: no
-// pixel and no error depends on which of the two has decoded.
+// odd, are decoded by libjpeg-turbo. Errors and `tolerated` are always libjpeg-turbo's, and pixels
+// those of its vector code (BaselineDecoder).
 //
 // For tests and benchmarks, the environment variable FUELRAIL_JPEG limits the ways: `libjpeg`
 // decodes all images by libjpeg-turbo, `stream` decodes without guesses (SegmentDecoder).

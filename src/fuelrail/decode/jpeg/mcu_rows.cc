@@ -8,7 +8,6 @@
 namespace fuelrail::jpeg {
 namespace {
 
-constexpr int64_t kSide = 8;  // of a block
 // Before and behind each row of samples: its neighbour at the picture's edge, and what vectors read
 // and write beyond it.
 constexpr int64_t kPadding = std::max(kSlackSamples, kRowSlack);
@@ -19,14 +18,30 @@ struct Range {
 };
 
 // The MCUs that hold luma samples [begin, end) of a row or a column, and the chroma samples that
-// they are interpolated from: one more on each side, if chroma has half of the samples.
-Range mcus_of(int64_t begin, int64_t end, int factor, int64_t mcus) {
-  if (factor == 1) return {begin / kSide, (end - 1) / kSide + 1};
-  return {std::max<int64_t>(0, begin / 2 - 1) / kSide,
-          std::min(mcus, ((end - 1) / 2 + 1) / kSide + 1)};
+// they are interpolated from: one more on each side, if chroma has half of the samples. `factor`: 2
+// if it has.
+Range mcus_of(int64_t begin, int64_t end, int factor, bool with_chroma, int64_t mcus) {
+  const int64_t side = kBlockSide * factor;
+  if (factor == 1 || !with_chroma) return {begin / side, (end - 1) / side + 1};
+  return {std::max<int64_t>(0, begin / 2 - 1) / kBlockSide,
+          std::min(mcus, ((end - 1) / 2 + 1) / kBlockSide + 1)};
 }
 
 }  // namespace
+
+bool sum_differences(const BaselineHeader& header, int64_t count, int16_t* coefficients,
+                     Predictors& predictors) {
+  uint32_t beyond = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    for (int k = 0; k < header.blocks_of_mcu; ++k, coefficients += kBlockCoefficients) {
+      int& predictor = predictors[header.component_of_block[static_cast<size_t>(k)]];
+      predictor += *coefficients;
+      *coefficients = static_cast<int16_t>(predictor);
+      beyond |= static_cast<uint32_t>(predictor + 0x8000);
+    }
+  }
+  return beyond < 0x10000;
+}
 
 void McuRows::begin(const BaselineHeader& header, const Box& box, ImageView output) {
   header_ = &header;
@@ -35,15 +50,11 @@ void McuRows::begin(const BaselineHeader& header, const Box& box, ImageView outp
   next_row_ = box.top;
   planes_ = output.channels == 1 ? 1 : header.components;
   const bool chroma = planes_ > 1;
-  const Range columns = mcus_of(box.left, box.right(), chroma ? header.h() : 1, header.mcus.width);
-  const Range rows = mcus_of(box.top, box.bottom(), chroma ? header.v() : 1, header.mcus.height);
+  const Range columns = mcus_of(box.left, box.right(), header.h(), chroma, header.mcus.width);
+  const Range rows = mcus_of(box.top, box.bottom(), header.v(), chroma, header.mcus.height);
   window_ = {columns.begin, columns.end, rows.begin, rows.end};
-  if (!chroma) {  // in luma's own blocks, of which an MCU may have two
-    window_ = {columns.begin / header.h(), ceil_div(columns.end, header.h()),
-               rows.begin / header.v(), ceil_div(rows.end, header.v())};
-  }
 
-  const int64_t width = (window_.right - window_.left) * kSide;
+  const int64_t width = (window_.right - window_.left) * kBlockSide;
   const int64_t enlarged_bytes = width * header.h() + kPadding;
   const int64_t sums_bytes = (width + 2 * kPadding) * static_cast<int64_t>(sizeof(int16_t));
   int64_t bytes = 2 * enlarged_bytes + sums_bytes;
@@ -51,7 +62,7 @@ void McuRows::begin(const BaselineHeader& header, const Box& box, ImageView outp
     const Component& component = header.component[static_cast<size_t>(i)];
     Plane& plane = plane_[static_cast<size_t>(i)];
     plane.row_bytes = width * component.h + 2 * kPadding;
-    plane.rows = static_cast<int>(kSide) * component.v;
+    plane.rows = static_cast<int>(kBlockSide) * component.v;
     plane.quantizers = rows_of(header.quantizers[static_cast<size_t>(component.quantizers)]);
     bytes += 2 * plane.rows * plane.row_bytes;
   }
@@ -66,7 +77,7 @@ void McuRows::begin(const BaselineHeader& header, const Box& box, ImageView outp
 }
 
 bool McuRows::take(int64_t first, int64_t count, int16_t* coefficients, Predictors& predictors) {
-  if (!sum_differences(count, coefficients, predictors)) return false;
+  if (!sum_differences(*header_, count, coefficients, predictors)) return false;
   const int64_t step = int64_t{kBlockCoefficients} * header_->blocks_of_mcu;
   while (count > 0) {
     const int64_t row = first / header_->mcus.width;
@@ -92,26 +103,13 @@ bool McuRows::take(int64_t first, int64_t count, int16_t* coefficients, Predicto
   return true;
 }
 
-bool McuRows::sum_differences(int64_t count, int16_t* coefficients, Predictors& predictors) const {
-  uint32_t beyond = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    for (int k = 0; k < header_->blocks_of_mcu; ++k, coefficients += kBlockCoefficients) {
-      int& predictor = predictors[header_->component_of_block[static_cast<size_t>(k)]];
-      predictor += *coefficients;
-      *coefficients = static_cast<int16_t>(predictor);
-      beyond |= static_cast<uint32_t>(predictor + 0x8000);
-    }
-  }
-  return beyond < 0x10000;
-}
-
 bool McuRows::make_samples(int64_t row, int64_t left, int64_t right, const int16_t* first_mcu) {
   bool fits = true;
   const int64_t step = int64_t{kBlockCoefficients} * header_->blocks_of_mcu;
   for (size_t i = 0; i < static_cast<size_t>(planes_); ++i) {
     const Component& component = header_->component[i];
     const Plane& plane = plane_[i];
-    uint8_t* to = plane.samples + (left - window_.left) * kSide * component.h +
+    uint8_t* to = plane.samples + (left - window_.left) * kBlockSide * component.h +
                   (row - window_.top) % 2 * plane.rows * plane.row_bytes;
     for (int v = 0; v < component.v; ++v) {
       fits &= inverse_dct({.first = first_mcu,
@@ -120,7 +118,7 @@ bool McuRows::make_samples(int64_t row, int64_t left, int64_t right, const int16
                            .count = (right - left) * component.h},
                           plane.quantizers, to, plane.row_bytes);
       first_mcu += kBlockCoefficients * component.h;
-      to += kSide * plane.row_bytes;
+      to += kBlockSide * plane.row_bytes;
     }
   }
   return fits;
@@ -129,11 +127,11 @@ bool McuRows::make_samples(int64_t row, int64_t left, int64_t right, const int16
 // Repeats chroma samples at the picture's left and right edge.
 void McuRows::extend_edges(int64_t row) {
   if (header_->h() == 1) return;
-  const int64_t columns = ceil_div(header_->size.width, 2) - window_.left * kSide;
+  const int64_t columns = ceil_div(header_->size.width, 2) - window_.left * kBlockSide;
   for (size_t i = 1; i < static_cast<size_t>(planes_); ++i) {
-    for (int64_t y = 0; y < kSide; ++y) {
+    for (int64_t y = 0; y < kBlockSide; ++y) {
       uint8_t* const samples =
-          plane_[i].samples + ((row - window_.top) % 2 * kSide + y) * plane_[i].row_bytes;
+          plane_[i].samples + ((row - window_.top) % 2 * kBlockSide + y) * plane_[i].row_bytes;
       if (window_.left == 0) samples[-1] = samples[0];
       if (window_.right == header_->mcus.width) samples[columns] = samples[columns - 1];
     }
@@ -153,7 +151,8 @@ const uint8_t* McuRows::samples_of(size_t component, int64_t row) const {
 
 void McuRows::write_row(int64_t y) {
   uint8_t* const to = output_.row(y - box_.top);
-  const uint8_t* const luma = samples_of(0, y) + box_.left - window_.left * kSide * header_->h();
+  const uint8_t* const luma =
+      samples_of(0, y) + box_.left - window_.left * kBlockSide * header_->h();
   if (output_.channels == 1) {
     std::memcpy(to, luma, static_cast<size_t>(box_.width));
   } else if (planes_ == 1) {
@@ -171,7 +170,8 @@ const uint8_t* McuRows::enlarged_chroma(size_t component, int64_t y) {
   const int64_t count = (box_.right() - 1) / h + 1 - left;
   const int64_t rows = ceil_div(header_->size.height, v);
   const auto row = [&](int64_t i) {
-    return samples_of(component, std::clamp<int64_t>(i, 0, rows - 1)) + left - window_.left * kSide;
+    return samples_of(component, std::clamp<int64_t>(i, 0, rows - 1)) + left -
+           window_.left * kBlockSide;
   };
   const uint8_t* const current = row(y / v);
   if (h == 1 && v == 1) return current;

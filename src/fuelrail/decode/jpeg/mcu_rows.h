@@ -14,6 +14,11 @@ namespace fuelrail::jpeg {
 // The sums of the DC differences of each component.
 using Predictors = std::array<int, kMaxComponents>;
 
+// Changes the DC coefficients of `count` MCUs from differences to values, and the predictors.
+// Returns: false if a value is larger than the 16 bits in which libjpeg-turbo stores it.
+[[nodiscard]] bool sum_differences(const BaselineHeader& header, int64_t count,
+                                   int16_t* coefficients, Predictors& predictors);
+
 // Columns and rows of MCUs.
 struct McuWindow {
   int64_t left = 0, right = 0;  // the right one and the bottom one are excluded
@@ -45,7 +50,6 @@ class McuRows {
     QuantizerRows quantizers{};
   };
 
-  bool sum_differences(int64_t count, int16_t* coefficients, Predictors& predictors) const;
   bool make_samples(int64_t row, int64_t left, int64_t right, const int16_t* first_mcu);
   void extend_edges(int64_t row);
   void write_rows(int64_t end);

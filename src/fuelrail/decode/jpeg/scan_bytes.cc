@@ -1,33 +1,38 @@
 #include "fuelrail/decode/jpeg/scan_bytes.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace fuelrail::jpeg {
 
 DataEnd unstuff(Bytes stored, uint8_t* to) {
-  const auto* const from = reinterpret_cast<const uint8_t*>(stored.data());
-  DataEnd end;
+  const auto* at = reinterpret_cast<const uint8_t*>(stored.data());
+  const uint8_t* const begin = at;
+  const uint8_t* const end = at + stored.size();
+  DataEnd found;
   for (;;) {
-    // memchr is vectorized, and photographs have an FF in about 250 bytes.
-    const void* const found = end.stored < stored.size()
-                                  ? std::memchr(from + end.stored, 0xff, stored.size() - end.stored)
-                                  : nullptr;
-    const size_t next = found == nullptr
-                            ? stored.size()
-                            : static_cast<size_t>(static_cast<const uint8_t*>(found) - from);
-    std::memcpy(to + end.unstuffed, from + end.stored, next - end.stored);
-    end.unstuffed += next - end.stored;
-    end.stored = next;
-    if (found == nullptr || next + 1 == stored.size()) break;  // an FF at the very end is no data
-    if (from[next + 1] != 0) {
-      end.marker = from[next + 1];
+    // memchr is vectorised, and photographs have an FF in about 250 bytes.
+    const auto* ff =
+        at < end ? static_cast<const uint8_t*>(std::memchr(at, 0xff, static_cast<size_t>(end - at)))
+                 : nullptr;
+    if (ff == nullptr) ff = end;
+    const auto count = static_cast<size_t>(ff - at);
+    std::memcpy(to + found.unstuffed, at, count);
+    found.unstuffed += count;
+    const uint8_t* const code = std::find_if(ff, end, [](uint8_t byte) { return byte != 0xff; });
+    if (code == end) break;
+    if (*code != 0) {
+      found.marker = *code;
+      found.next = static_cast<size_t>(code + 1 - begin);
       break;
     }
-    to[end.unstuffed++] = 0xff;
-    end.stored += 2;
+    if (code - ff > 1)
+      break;  // libjpeg takes fill bytes and a zero for an FF; no encoder writes them
+    to[found.unstuffed++] = 0xff;
+    at = code + 1;
   }
-  std::memset(to + end.unstuffed, 0, kZeroBytes);
-  return end;
+  std::memset(to + found.unstuffed, 0, kZeroBytes);
+  return found;
 }
 
 }  // namespace fuelrail::jpeg

@@ -2,26 +2,22 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
-
-#include "fuelrail/decode/jpeg/scan_bytes.h"
 
 namespace fuelrail::jpeg {
 namespace {
 
 constexpr int64_t kBlocksOfLane = 4096;  // that a stream may decode in a round
-// And those that finish an MCU, those into which a stream may write, and one to be cleared.
-constexpr int64_t kBlocksKept = kBlocksOfLane + kMaxBlocksOfMcu + kSlackBlocks + 1;
-constexpr int64_t kSmallBlocks = 1024;  // of a segment that one stream decodes
+constexpr int64_t kBlocksKept = kBlocksOfLane + kSlackBlocks;
+constexpr int64_t kSmallBlocks = 1024;  // of a segment for `decode_each`
+constexpr int64_t kMostSegments = 128;
 // Bytes between the streams of a round: 6,000 to 32,000 differ by 3 %.
 constexpr int64_t kDistance = 10000;
 constexpr int64_t kLeastDistance = 400;  // below, a guess costs more than it saves
 // After so many guesses in a row that were thrown away, no more are made: in constant and periodic
 // images a stream may stay out of step for ever.
 constexpr int kMostMisses = 2;
-// libjpeg reads 8 bytes ahead, which may be stored as 16, and reports if the file ends there.
-constexpr int64_t kReadAhead = 16;
-constexpr int64_t kMostSegments = 128;
+// libjpeg reads up to 8 bytes ahead, and reports if the file ends there.
+constexpr int64_t kReadAhead = 8;
 
 // Whether the wanted MCUs, which end at `bit`, end as they should.
 bool is_right_end(const Segment& segment, int64_t bit) {
@@ -29,12 +25,6 @@ bool is_right_end(const Segment& segment, int64_t bit) {
   const int64_t left = 8 * segment.bytes - bit;
   if (segment.is_read_to_end) return left >= 0 && left < 8;
   return left >= (segment.ends_at_marker ? 0 : 8 * kReadAhead);
-}
-
-// Makes the memory of a stream's blocks zero again.
-void clear(const Stream& stream) {
-  const auto blocks = static_cast<size_t>(stream.blocks() + 1);
-  std::memset(stream.first, 0, blocks * kBlockCoefficients * sizeof *stream.first);
 }
 
 }  // namespace
@@ -67,15 +57,15 @@ class SegmentDecoder::Marks {
 // The decoding of a large segment, round by round. Each round begins at a known bit.
 class SegmentDecoder::Rounds {
  public:
-  Rounds(SegmentDecoder& decoder, const HuffmanTables& tables, int64_t blocks_of_mcu,
+  Rounds(SegmentDecoder& decoder, const HuffmanTables& tables, const BaselineHeader& header,
          const Segment& segment, McuRows& rows)
       : decoder_(decoder),
         tables_(tables),
-        blocks_of_mcu_(blocks_of_mcu),
+        blocks_of_mcu_(header.blocks_of_mcu),
         segment_(segment),
         rows_(rows),
         end_(segment.data + segment.bytes),
-        mcus_of_lane_(kBlocksOfLane / blocks_of_mcu) {}
+        mcus_of_lane_(kBlocksOfLane / blocks_of_mcu_) {}
 
   bool run(const std::stop_token& stop) {
     while (done_ < segment_.wanted) {
@@ -99,7 +89,7 @@ class SegmentDecoder::Rounds {
         static_cast<int64_t>(bytes_of_mcu * static_cast<double>(segment_.wanted - done_));
     // A lane's blocks must have room for what lies between two guesses, and some more.
     const auto fits = static_cast<int64_t>(bytes_of_mcu * static_cast<double>(mcus_of_lane_) * 0.8);
-    for (int lanes = misses_ < kMostMisses ? decoder_.lanes_ : 1; lanes > 1; --lanes) {
+    for (int lanes = may_guess() ? decoder_.lanes_ : 1; lanes > 1; --lanes) {
       const int64_t best = std::min({kDistance, fits, to_come / lanes + 64});
       const bool is_set = decoder_.distance_ > 0;
       const int64_t distance = is_set ? decoder_.distance_ : best;
@@ -111,6 +101,9 @@ class SegmentDecoder::Rounds {
     return {1, std::min(kLanes * kDistance, to_come + kLeastDistance)};
   }
 
+  // Near the end of a file it matters where exactly the wanted MCUs end, which later streams pass.
+  bool may_guess() const { return misses_ < kMostMisses && segment_.ends_at_marker; }
+
   bool round() {
     const auto [lanes, distance] = plan();
     const int64_t byte = bit_ >> 3;
@@ -121,18 +114,14 @@ class SegmentDecoder::Rounds {
           std::clamp<int64_t>(segment_.bytes - kBytesBehind, 0, byte + (i + 1) * distance);
       const int64_t mcus =
           i == 0 ? std::min(mcus_of_lane_, segment_.wanted - done_) : mcus_of_lane_;
-      odd_[lane(i)] = {};
       streams_[lane(i)] =
-          begin_stream(tables_, segment_.data, begin, end, decoder_.block_at(i * kBlocksKept),
-                       mcus * blocks_of_mcu_, odd_[lane(i)]);
+          decoder_.begin(tables_, segment_, begin, end, i * kBlocksKept, mcus * blocks_of_mcu_);
       if (i > 0) mark_mcus(streams_[lane(i)], marks_[lane(i)]);
     }
     run_streams(tables_, {streams_.data(), static_cast<size_t>(lanes)});
     const bool fine = join(lanes);
     for (int i = 0; i < lanes; ++i) {
-      decoder_.work_.stream_bytes +=
-          static_cast<uint64_t>(streams_[lane(i)].at - segment_.data - byte - i * distance);
-      clear(streams_[lane(i)]);
+      decoder_.clear(streams_[lane(i)], segment_.data + byte + i * distance);
     }
     return fine;
   }
@@ -180,13 +169,14 @@ class SegmentDecoder::Rounds {
     for (int i = 0; i < lanes; ++i) {
       Stream& stream = streams_[lane(i)];
       const int64_t most = begin + segment_.wanted - done_;
-      if (!is_at_mcu(stream)) go_to(stream, mcus_of(stream) + 1);
+      if (!is_at_mcu(stream) && mcus_of(stream) < most) go_to(stream, mcus_of(stream) + 1);
       std::optional<int64_t> next;
-      if (i + 1 < lanes) {
+      if (i + 1 < lanes && mcus_of(stream) < most) {
         next = meet(stream, most, marks_[lane(i + 1)]);
         ++decoder_.work_.guesses;
-        misses_ = next ? 0 : misses_ + 1;
-        if (!next) ++decoder_.work_.missed;
+        const bool is_missed = !next && mcus_of(stream) < most;
+        misses_ = is_missed ? misses_ + 1 : 0;
+        if (is_missed) ++decoder_.work_.missed;
       } else if (end_ - stream.at <= kBytesBehind || stream.block_end >= stream.last_block_end) {
         while (mcus_of(stream) < std::min(most, mcus_of_lane_) && !is_at_end(stream)) {
           go_to(stream, mcus_of(stream) + 1);
@@ -194,15 +184,18 @@ class SegmentDecoder::Rounds {
       }
       const int64_t mcus = std::min(mcus_of(stream), most);
       if (is_at_end(stream) && mcus < most) return false;
-      if (odd_[lane(i)].any_in(begin * blocks_of_mcu_, mcus * blocks_of_mcu_)) return false;
+      if (stream.is_odd(begin * blocks_of_mcu_, mcus * blocks_of_mcu_)) return false;
       if (!rows_.take(segment_.first + done_, mcus - begin,
                       stream.first + begin * blocks_of_mcu_ * kBlockCoefficients, predictors_)) {
         return false;
       }
       done_ += mcus - begin;
       bit_ = bit_now(stream);
-      // A stream that has passed the segment's last MCU has found more data behind it.
-      if (segment_.is_read_to_end && mcus < mcus_of(stream)) return false;
+      // A stream that has passed the last MCU has found more data behind it.
+      if (segment_.is_read_to_end && done_ == segment_.wanted &&
+          (mcus < mcus_of(stream) || !is_at_mcu(stream))) {
+        return false;
+      }
       if (!next) break;
       begin = *next;
     }
@@ -211,7 +204,6 @@ class SegmentDecoder::Rounds {
 
   SegmentDecoder& decoder_;
   std::array<Stream, kLanes> streams_;
-  std::array<OddBlocks, kLanes> odd_;
   std::array<Marks, kLanes> marks_;
   const HuffmanTables& tables_;
   const int64_t blocks_of_mcu_;
@@ -221,57 +213,64 @@ class SegmentDecoder::Rounds {
   const int64_t mcus_of_lane_;
 
   int64_t done_ = 0;  // MCUs of the segment
-  int64_t bit_ = 0;   // behind them
+  int64_t bit_ = 0;   // behind them; further, if a later stream has passed the wanted ones
   int misses_ = 0;
   Predictors predictors_{};
 };
 
 SegmentDecoder::SegmentDecoder()
     : coefficients_(std::make_unique<int16_t[]>(
-          static_cast<size_t>(kLanes * kBlocksKept * kBlockCoefficients))) {}
+          static_cast<size_t>(kLanes * kBlocksKept * kBlockCoefficients))),
+      odd_(std::make_unique<uint8_t[]>(static_cast<size_t>(kLanes * kBlocksKept))) {}
 
-int64_t SegmentDecoder::most_segments(int64_t mcus, int64_t blocks_of_mcu) {
-  const int64_t blocks = mcus * blocks_of_mcu;
-  if (blocks > kSmallBlocks) return 1;
-  return std::min(kMostSegments, kLanes * kBlocksKept / (blocks + kSlackBlocks));
+size_t SegmentDecoder::most_segments(const BaselineHeader& header, int64_t mcus) {
+  const int64_t blocks = mcus * header.blocks_of_mcu;
+  if (blocks > kSmallBlocks) return 0;
+  return static_cast<size_t>(
+      std::min(kMostSegments, kLanes * kBlocksKept / (blocks + kSlackBlocks)));
 }
 
-bool SegmentDecoder::decode(const HuffmanTables& tables, int64_t blocks_of_mcu,
-                            std::span<const Segment> segments, McuRows& rows,
-                            const std::stop_token& stop) {
-  work_.segments += segments.size();
-  if (segments.size() == 1 && !segments[0].between_entry_points) {
-    return Rounds(*this, tables, blocks_of_mcu, segments[0], rows).run(stop);
-  }
-  return !stop.stop_requested() && decode_small(tables, blocks_of_mcu, segments, rows);
+Stream SegmentDecoder::begin(const HuffmanTables& tables, const Segment& segment, int64_t bit,
+                             int64_t bytes, int64_t block, int64_t count) {
+  return begin_stream(tables, segment.data, bit, bytes,
+                      coefficients_.get() + block * kBlockCoefficients, count, odd_.get() + block);
 }
 
-bool SegmentDecoder::decode_small(const HuffmanTables& tables, int64_t blocks_of_mcu,
-                                  std::span<const Segment> segments, McuRows& rows) {
+void SegmentDecoder::clear(const Stream& stream, const uint8_t* begin) {
+  work_.stream_bytes += static_cast<uint64_t>(stream.at - begin);
+  const auto blocks = static_cast<size_t>(stream.blocks() + 1);
+  std::memset(stream.first, 0, blocks * kBlockCoefficients * sizeof *stream.first);
+  std::memset(stream.odd, 0, blocks);
+}
+
+bool SegmentDecoder::decode_by_guesses(const HuffmanTables& tables, const BaselineHeader& header,
+                                       const Segment& segment, McuRows& rows,
+                                       const std::stop_token& stop) {
+  return Rounds(*this, tables, header, segment, rows).run(stop);
+}
+
+bool SegmentDecoder::decode_each(const HuffmanTables& tables, const BaselineHeader& header,
+                                 std::span<const Segment> segments, McuRows& rows) {
   streams_.clear();
-  odd_.assign(segments.size(), {});
-  int16_t* blocks = coefficients_.get();
-  for (size_t i = 0; i < segments.size(); ++i) {
-    const Segment& segment = segments[i];
-    const int64_t count = segment.wanted * blocks_of_mcu;
-    streams_.push_back(
-        begin_stream(tables, segment.data, segment.bit, segment.bytes, blocks, count, odd_[i]));
-    blocks += (count + kSlackBlocks) * kBlockCoefficients;
+  int64_t block = 0;
+  for (const Segment& segment : segments) {
+    const int64_t count = segment.wanted * header.blocks_of_mcu;
+    streams_.push_back(begin(tables, segment, segment.bit, segment.bytes, block, count));
+    block += count + kSlackBlocks;
   }
   run_streams(tables, streams_);
   bool fine = true;
   for (size_t i = 0; i < segments.size(); ++i) {
     Stream& stream = streams_[i];
     const Segment& segment = segments[i];
-    const int64_t count = segment.wanted * blocks_of_mcu;
+    const int64_t count = segment.wanted * header.blocks_of_mcu;
     run_to(tables, stream, count, segment.data + segment.bytes);
     Predictors predictors = segment.predictors;
-    fine = fine && stream.blocks() == count && !odd_[i].any_in(0, count) &&
+    fine = fine && stream.blocks() == count && !stream.is_odd(0, count) &&
            is_right_end(segment, bit_of(stream, segment.data)) &&
            rows.take(segment.first, segment.wanted, stream.first, predictors) &&
            (!segment.end_predictors || predictors == *segment.end_predictors);
-    work_.stream_bytes += static_cast<uint64_t>(stream.at - segment.data);
-    clear(stream);
+    clear(stream, segment.data);
   }
   return fine;
 }

@@ -1,5 +1,5 @@
-// Decodes segments: runs of MCUs that begin at a known byte with DC predictors of zero. A scan
-// without restart markers is one.
+// Decodes segments: runs of MCUs that begin at a known bit with known DC predictors. A scan without
+// restart markers is one.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace fuelrail::jpeg {
 struct Segment {
   const uint8_t* data = nullptr;  // unstuffed, followed by kZeroBytes zeros
   int64_t bytes = 0;
-  bool ends_at_marker = true;  // else at the end of the file
+  bool ends_at_marker = true;  // else the file may end there
   int64_t first = 0;           // its first MCU
   int64_t mcus = 0;            // that it has
   int64_t wanted = 0;          // that are decoded: the first ones, 1 or more
@@ -26,28 +26,24 @@ struct Segment {
   // marker.
   bool is_read_to_end = false;
 
-  bool between_entry_points = false;  // then decoded without guesses
-  int bit = 0;                        // of the first byte, at which it begins
+  // Of a segment that begins at an entry point:
+  int bit = 0;  // of the first byte, at which it begins
   Predictors predictors{};
   // The bit and the predictors behind the wanted MCUs, if they are known.
   std::optional<int64_t> end_bit{};
   std::optional<Predictors> end_predictors{};
 };
 
-// Decodes three segments at the same time or, of a large one, three parts: the first stream begins
-// where the segment does, the others at bytes at which they guess that an MCU begins. Huffman codes
-// synchronise themselves (Klein and Wiseman, "Parallel Huffman Decoding with Applications to JPEG
-// Files", The Computer Journal 46, 2003): after some hundred bits, such a stream is at the
-// beginning of an MCU at the same bit as one that came from the segment's beginning, and from there
-// on both decode the same. What a stream has decoded counts only from an MCU at which the stream
-// before it has arrived.
+// Huffman codes synchronise themselves (Klein and Wiseman, "Parallel Huffman Decoding with
+// Applications to JPEG Files", The Computer Journal 46, 2003): a stream that begins at any byte is,
+// after some hundred bits, at the beginning of an MCU at the same bit as one that came from the
+// segment's beginning, and from there on both decode the same.
 //
 // Threads: one. Keep it from image to image, for its memory (1.6 MB).
 class SegmentDecoder {
  public:
   // What has been done, in total.
   struct Work {
-    uint64_t segments = 0;
     uint64_t guesses = 0;
     uint64_t missed = 0;        // guesses that were thrown away
     uint64_t stream_bytes = 0;  // that streams have read
@@ -55,14 +51,20 @@ class SegmentDecoder {
 
   SegmentDecoder();
 
-  // How many segments of up to `mcus` MCUs one call of `decode` may have: 1, if they are large.
-  static int64_t most_segments(int64_t mcus, int64_t blocks_of_mcu);
-
-  // Decodes the wanted MCUs of segments into `rows`. Returns: false if anything in them is odd or
-  // does not end as it should, or if `stop` asks to stop.
-  [[nodiscard]] bool decode(const HuffmanTables& tables, int64_t blocks_of_mcu,
-                            std::span<const Segment> segments, McuRows& rows,
-                            const std::stop_token& stop);
+  // Both decode the wanted MCUs into `rows`, by three streams at a time. Return: false if anything
+  // in them is odd or does not end as it should, or if `stop` asks to stop.
+  //
+  // The first stream begins where the segment does, the others at bytes at which they guess that an
+  // MCU begins. What a stream has decoded counts only from an MCU at which the stream before it has
+  // arrived. Requires: a segment that begins at a byte with predictors of zero.
+  [[nodiscard]] bool decode_by_guesses(const HuffmanTables& tables, const BaselineHeader& header,
+                                       const Segment& segment, McuRows& rows,
+                                       const std::stop_token& stop);
+  // A stream for each segment. Requires: at most most_segments(mcus) of at most as many MCUs.
+  [[nodiscard]] bool decode_each(const HuffmanTables& tables, const BaselineHeader& header,
+                                 std::span<const Segment> segments, McuRows& rows);
+  // 0: segments of so many MCUs are too large for `decode_each`.
+  static size_t most_segments(const BaselineHeader& header, int64_t mcus);
 
   const Work& work() const { return work_; }
   // For tests and benchmarks: the number of streams (1: no guesses) and the bytes between them (0:
@@ -76,15 +78,17 @@ class SegmentDecoder {
   class Marks;
   class Rounds;
 
-  bool decode_small(const HuffmanTables& tables, int64_t blocks_of_mcu,
-                    std::span<const Segment> segments, McuRows& rows);
-  int16_t* block_at(int64_t block) { return coefficients_.get() + block * kBlockCoefficients; }
+  // A stream whose blocks are kept from number `block` on.
+  Stream begin(const HuffmanTables& tables, const Segment& segment, int64_t bit, int64_t bytes,
+               int64_t block, int64_t count);
+  // Counts what the stream has read since `begin`, and makes the memory of its blocks zero again.
+  void clear(const Stream& stream, const uint8_t* begin);
 
   int lanes_ = kLanes;
   int64_t distance_ = 0;
   std::unique_ptr<int16_t[]> coefficients_;  // zero between calls
+  std::unique_ptr<uint8_t[]> odd_;           // Stream::odd, zero likewise
   std::vector<Stream> streams_;
-  std::vector<OddBlocks> odd_;
   Work work_;
 };
 

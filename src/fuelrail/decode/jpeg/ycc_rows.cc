@@ -17,7 +17,8 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 using fuelrail::HWY_NAMESPACE::D16;
 using fuelrail::HWY_NAMESPACE::D32;
-using fuelrail::HWY_NAMESPACE::PairSums;
+using fuelrail::HWY_NAMESPACE::pair_of;
+using fuelrail::HWY_NAMESPACE::products;
 using fuelrail::HWY_NAMESPACE::V16;
 using fuelrail::HWY_NAMESPACE::V32;
 
@@ -72,16 +73,8 @@ void EnlargeColumn(const uint8_t* current, const uint8_t* near, int64_t count, b
   }
 }
 
-HWY_INLINE V16 pair_of(int even, int odd) {
-  const auto bits = static_cast<uint16_t>(even) | static_cast<uint32_t>(static_cast<uint16_t>(odd))
-                                                      << 16;
-  return hn::BitCast(D16(), hn::Set(D32(), static_cast<int32_t>(bits)));
-}
-
 HWY_INLINE V32 products_by_65536(V16 pairs, V16 weights) {
-  PairSums sums;
-  sums.add(pairs, weights);
-  return hn::ShiftRight<16>(hn::Add(sums.sum(), hn::Set(D32(), 1 << 15)));
+  return hn::ShiftRight<16>(hn::Add(products(pairs, weights), hn::Set(D32(), 1 << 15)));
 }
 
 // (2 * v * weight / 2^16 + 1) / 2, rounded down each time: v * weight / 2^16, rounded.
