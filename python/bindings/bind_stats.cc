@@ -99,8 +99,9 @@ void bind_stats(nb::module_& module) {
           "Number of ignored defects in image files, such as extra bytes between JPEG markers.")
       .def_prop_ro(
           "images", images_by_way, nb::sig("def images(self) -> dict[str, int]"),
-          "Number of images that were decoded, by method. JPEGs: 'indexed' (from entry "
-          "points), 'restart_markers' (from those in the file), 'guessed' (without either), "
+          "Number of images that were decoded, by method. JPEGs: 'indexed' (from the entry "
+          "points that 'fuelrail index' stores), 'restart_markers' (from those in the file), "
+          "'guessed' (without either), "
           "'libjpeg' (by libjpeg-turbo: progressive, CMYK and other kinds) and 'suspect' (by "
           "libjpeg-turbo, because the data are not what encoders write). 'other': all other "
           "formats.")

@@ -38,8 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static std::vector<uint8_t> with, without;
   const Box box = fuzzing::some_box(all, info.stored);
   const bool decodes = decode_with(encoded, {}, info, box, without);
-  static HintMaker maker;
-  const std::vector<std::byte> own = maker.make(encoded);
+  static const auto make_hints = hint_maker();
+  const std::vector<std::byte> own = make_hints(encoded);
   if (!own.empty()) {
     fuzzing::require(decode_with(encoded, own, info, box, with) == decodes || !decodes,
                      "an image that decodes does so with its entry points");

@@ -180,7 +180,8 @@ int run(const BenchArguments& arguments, Console& console) {
                     .crop = has_images(*container) ? arguments.crop : 0,
                     .threads = arguments.threads.value_or(default_threads()),
                     .usable_threads = default_threads(),
-                    .remote = is_remote(arguments.dataset.uri)};
+                    .remote = is_remote(arguments.dataset.uri),
+                    .lacks_entry_points = lacks_entry_points(*container)};
   const LoaderJob job = job_of(arguments, *container, measured.threads);
   const char* const things = thing(*container);
   const Duration duration{.seconds = arguments.seconds, .epochs = arguments.epochs};

@@ -28,7 +28,8 @@ Examples:
   fuelrail convert packed.{s} val.{1} --schema {schema} --classes train.{1}
 
 The records are copied unchanged, and their checksums are verified. Class names and the keys of an
-index are stored in OUT's sidecar, so converting back gives the same file and the same index.
+index are stored in OUT's sidecar, so converting back gives the same file and the same index. Entry
+points of JPEGs ('fuelrail index') are copied too.
 
 A {stills} file has H.265 stills. The images of other formats are encoded again for it, which needs
 the plugin for H.265; back, each still becomes an image of the other format as it is, as an MP4

@@ -24,8 +24,12 @@
 #include "fuelrail/base/json.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/doctor_machine.h"
+#include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/text.h"
+#include "fuelrail/container/open.h"
+#include "fuelrail/container/sidecar/sidecar_store.h"
 #include "fuelrail/decode/tiff/tiff_decoder.h"
+#include "fuelrail/storage/file_system.h"
 #include "fuelrail/storage/read_queue.h"
 
 namespace fuelrail::cli {
@@ -159,6 +163,15 @@ std::vector<Section> report_on(const std::string& path) {
       {"file_system", file_system(path)}};
 }
 
+// Opens no file without a sidecar, because that would make one.
+bool may_gain_entry_points(const std::string& path) {
+  try {
+    return is_file(sidecar_uri(path)) && lacks_entry_points(*open_container(path));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 // The causes of slow loading on this machine, each with its remedy.
 std::vector<std::string> advice_on(const std::string& path) {
   std::vector<std::string> advice;
@@ -185,6 +198,12 @@ std::vector<std::string> advice_on(const std::string& path) {
         "{} is on {}, where reads wait for a server; increase the loader's `prefetch`, or copy the "
         "data to a local disk",
         path, found.type));
+  }
+  if (may_gain_entry_points(path)) {
+    advice.push_back(fmt::format(
+        "{0} has no entry points; 'fuelrail index {0}' adds them, so that loaders decode crops of "
+        "its JPEGs faster",
+        path));
   }
   return advice;
 }

@@ -1,10 +1,14 @@
 // fuelrail index: builds a file's sidecar.
+#include <algorithm>
+#include <optional>
 #include <string>
 
+#include "fuelrail/base/cpu.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/container/build_sidecar.h"
+#include "fuelrail/decode/decoder.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::cli {
@@ -12,6 +16,8 @@ namespace {
 
 struct IndexArguments {
   std::string uri;
+  bool no_entry_points = false;
+  std::optional<int> threads;
   bool quiet = false;
 };
 
@@ -32,6 +38,10 @@ int run(const IndexArguments& arguments, Console& console) {
       return !interrupted();
     };
     options.warn = console.warner();
+    if (!arguments.no_entry_points) {
+      options.hints = {.maker = hint_maker,
+                       .threads = std::max(arguments.threads.value_or(default_threads()), 1)};
+    }
     location = build_sidecar(arguments.uri, options);
   }
   console.print_line(location.uri);
@@ -43,18 +53,28 @@ Reads the whole file. Class names and keys, which the file itself does not conta
 the old sidecar. If a record does not match its checksum in the old sidecar or in the file, the
 command fails and the old sidecar is kept. Prints the path of the sidecar.
 
-Example:
-  fuelrail index train.{1})";
+Entry points are places in a JPEG from which a crop is decoded without what is above it, so that
+loaders decode baseline JPEGs faster. They take about 0.3 % of the file, and are made for records
+with one image, in a file of any format but {stills}.
+
+Examples:
+  fuelrail index train.{1}
+  fuelrail index train.{1} --no-entry-points)";
 
 std::vector<Option> options_of(IndexArguments& arguments) {
   return {{"FILE", &arguments.uri, "File to index ({indexed})", true},
+          {"--no-entry-points", &arguments.no_entry_points,
+           "Store no entry points for faster decoding of JPEGs"},
+          threads_option(arguments.threads, "make entry points"),
           quiet_option(arguments.quiet)};
 }
 
 }  // namespace
 
 Command index_command() {
-  return command_of<IndexArguments>("index", "Build or rebuild a file's sidecar, with checksums",
+  return command_of<IndexArguments>("index",
+                                    "Build or rebuild a file's sidecar, with checksums and entry "
+                                    "points of JPEGs",
                                     kIndexFooter, options_of, run);
 }
 

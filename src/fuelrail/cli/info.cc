@@ -5,11 +5,13 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/base/image_format.h"
 #include "fuelrail/base/json.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/content_kind.h"
@@ -133,6 +135,7 @@ struct Findings {
   ContentKind kind;
   RecordSizes sizes{};                                   // only for opaque records
   SampledImages sampled{};                               // only for images
+  std::optional<uint64_t> entry_points{};                // records that have them; only for JPEGs
   std::vector<std::pair<std::string, size_t>> splits{};  // that the file stores, with their sizes
 };
 
@@ -175,6 +178,7 @@ void print_json(const std::string& uri, const Container& container, const Findin
                           {"classes", classes.empty() ? Json() : Json(classes)},
                           {"sample", has_images(container) ? sampled_json(found.sampled) : Json()},
                           {"checksums", container.verifies_checksums()},
+                          {"entry_points", found.entry_points ? Json(*found.entry_points) : Json()},
                           {"sidecar", sidecars_json(container)},
                           {"fingerprint", to_string(fingerprint)}}
                          .text());
@@ -280,6 +284,12 @@ void print_text(const std::string& uri, const Container& container, const Findin
    : has_samples(container) ? print_samples
                             : print_image_dataset)(container, found, line);
   line("checksums", checksums_text(container));
+  if (found.entry_points) {
+    line("entry points",
+         *found.entry_points > 0
+             ? fmt::format("of {}, for faster decoding", counted(*found.entry_points, "JPEG"))
+             : "none ('fuelrail index' adds them, for faster decoding)");
+  }
   line("sidecar", sidecar_text(container));
 }
 
@@ -290,6 +300,9 @@ int run(const InfoArguments& arguments, Console& console) {
     found.sizes = sizes_of(*container);
   } else if (has_images(*container)) {
     found.sampled = look_at_some(*container);
+    if (found.sampled.formats.contains(std::string(kJpegFormat.name))) {
+      found.entry_points = entry_points(*container);
+    }
   }
   std::string damage;
   try {

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "fuelrail/base/error.h"
+#include "fuelrail/cli/record_info.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/container/concat.h"
 #include "fuelrail/container/subset.h"
+#include "fuelrail/decode/decoder.h"
 #include "fuelrail/pack/source/open_source.h"
 
 namespace fuelrail::cli {
@@ -57,6 +60,23 @@ std::vector<const RecordFile*> record_files_of(const Container& container) {
   add(container);
   for (const auto& part : parts_of(container)) add(*part);
   return files;
+}
+
+std::optional<uint64_t> entry_points(const Container& container) {
+  std::optional<uint64_t> all;
+  for (const RecordFile* file : record_files_of(container)) {
+    if (const auto records = file->hinted_records()) all = all.value_or(0) + *records;
+  }
+  return all;
+}
+
+bool lacks_entry_points(const Container& container) {
+  if (!has_images(container) || entry_points(container) != uint64_t{0}) return false;
+  try {
+    return !hint_maker()(RecordInspector(container).inspect(0).content).empty();
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 bool has_images(const Container& container) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,14 @@ std::shared_ptr<const Container> open_warning(const DatasetArguments& arguments,
 // The record files in the container: the container itself if it is a record file, and those of its
 // parts that are record files. Lifetime: the container outlives the result.
 std::vector<const RecordFile*> record_files_of(const Container& container);
+
+// The number of records with entry points of JPEGs, which 'fuelrail index' makes; empty if no file
+// of the container can have them.
+std::optional<uint64_t> entry_points(const Container& container);
+
+// Whether no record has entry points, and 'fuelrail index' would make some: those of the first
+// record, if the records are alike.
+bool lacks_entry_points(const Container& container);
 
 bool has_images(const Container& container);
 // Whether the records are not parsed: they are neither images nor sample records.

@@ -32,6 +32,12 @@ std::string after_work(const Measured& measured) {
   if (measured.crop == 0) {
     return "Checking and copying the bytes limits the speed: only more processors help";
   }
+  if (measured.lacks_entry_points) {
+    return fmt::format(
+        "Decoding limits the speed: run 'fuelrail index {}', so that crops of "
+        "baseline JPEGs are decoded faster",
+        measured.uri);
+  }
   const auto wanted =
       static_cast<int64_t>(std::lround(static_cast<double>(measured.crop) / kCentralPart));
   if (measured.limit.shorter_side > kMuchLarger * static_cast<double>(wanted)) {

@@ -33,6 +33,13 @@ TEST(Verdict, large_images_are_to_be_packed_smaller) {
   EXPECT_THAT(judge(measured).suggestion, HasSubstr("pack with --resize 128"));
 }
 
+TEST(Verdict, entry_points_are_to_be_made_before_images_are_packed_smaller) {
+  Measured measured = decoding_limits();
+  measured.limit.shorter_side = 375;
+  measured.lacks_entry_points = true;
+  EXPECT_THAT(judge(measured).suggestion, HasSubstr("run 'fuelrail index x.rec'"));
+}
+
 TEST(Verdict, processors_that_lie_idle_are_to_be_used_first) {
   Measured measured = decoding_limits();
   measured.limit.shorter_side = 375;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "fuelrail/base/listener.h"
+#include "fuelrail/container/hint_workers.h"
 #include "fuelrail/container/scan_progress.h"
 #include "fuelrail/container/sidecar/sidecar_store.h"
 #include "fuelrail/container/sidecar/sidecar_writer.h"
@@ -16,6 +17,9 @@ struct BuildSidecarOptions {
   // CRC-32 of every payload goes into the sidecar. For a format with checksums (FFRecord), they are
   // verified here; reading a record always uses them.
   bool checksums = true;
+  // Hints for the images of records that have exactly one. They need `checksums`, and a format
+  // whose records are plain bytes (RecordIO, FFRecord). Default: the sidecar has none.
+  HintOptions hints{};
   ScanProgress progress{};  // Default: no reports.
   Warn warn{};
 };

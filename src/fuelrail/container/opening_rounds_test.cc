@@ -101,12 +101,12 @@ class OpeningRounds : public ::testing::Test {
   // Opens a file that has a sidecar. Returns: the number of reads that were made, of those in
   // `rounds`.
   size_t opened(const std::string& uri, const std::string& contents,
-                const std::vector<size_t>& rounds) {
+                const std::vector<size_t>& rounds, const HintOptions& hints = {}) {
     const auto sink = files_.create(uri);
     sink->write(as_bytes(contents));
     sink->commit();
     files_.remove(uri + ".frx");
-    build_sidecar(uri);
+    build_sidecar(uri, {.hints = hints});
     files_.rounds.expect(rounds);
     files_.counted = true;
     const auto container = open_container(uri);
@@ -130,6 +130,19 @@ TEST_F(OpeningRounds, a_record_file_with_a_large_sidecar_takes_two) {
   const std::string contents =
       recordio::framed_file(std::vector<std::string>(100'000, std::string(4, 'x')));
   EXPECT_EQ(opened("memory://rounds.rec", contents, {3, 2}), 5u);
+}
+
+// The second round reads the hints too.
+TEST_F(OpeningRounds, a_file_with_large_hints_takes_two) {
+  const auto maker = [] { return [](Bytes) { return std::vector<std::byte>(size_t{3} << 20); }; };
+  const std::string image = "\xff\xd8\xff";
+  const std::string payload = recordio::image_payload(1, {1}, image);
+  EXPECT_EQ(opened("memory://rounds.rec", recordio::framed_file({payload, payload}), {3, 1},
+                   {.maker = maker}),
+            4u);
+  EXPECT_EQ(opened("memory://rounds.ffr", ffrecord::file_of({payload, payload}), {3, 1},
+                   {.maker = maker}),
+            4u);
 }
 
 TEST_F(OpeningRounds, a_small_ffrecord_file_takes_one) {

@@ -119,4 +119,29 @@ void PayloadParser::parse(uint64_t index, Bytes payload, Sample& out) const {
   out.id = index;
 }
 
+// --- The only image of a payload ---
+
+Bytes OnlyImage::in(Bytes payload) {
+  if (announces_sample(payload)) return in_sample(payload);
+  return has_image_prefix(payload) ? parse_image_record(payload).image : Bytes();
+}
+
+Bytes OnlyImage::in_sample(Bytes payload) {
+  const std::optional<Bytes> descriptors = descriptors_in(payload);
+  if (!descriptors) return {};
+  try {
+    if (!samples_ || !std::ranges::equal(*descriptors, descriptors_)) {
+      samples_.emplace(schema_of(*descriptors));
+      descriptors_.assign(descriptors->begin(), descriptors->end());
+      field_ = only_image(samples_->schema());
+    }
+    if (!field_) return {};
+    samples_->parse(payload, sample_);
+    return sample_.fields[*field_].bytes;
+  } catch (const CorruptError&) {
+  } catch (const UnsupportedError&) {
+  }
+  return {};
+}
+
 }  // namespace fuelrail

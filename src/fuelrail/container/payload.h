@@ -88,4 +88,20 @@ class PayloadParser {
   Schema schema_;  // unless the payloads are sample records
 };
 
+// Finds the image of a payload that has exactly one, as far as the payload itself says: that of an
+// image record, or of a sample record with one image field. Threads: one at a time.
+class OnlyImage {
+ public:
+  // Empty if the payload has no image, several, or damage. Lifetime: a view of `payload`.
+  Bytes in(Bytes payload);
+
+ private:
+  Bytes in_sample(Bytes payload);
+
+  std::vector<std::byte> descriptors_;  // of the last sample record
+  std::optional<SampleParser> samples_;
+  std::optional<size_t> field_;
+  Sample sample_;
+};
+
 }  // namespace fuelrail

@@ -9,6 +9,7 @@ RecordFile::RecordFile(std::shared_ptr<const Source> source, StoredSidecar sidec
     : source_(std::move(source)),
       stored_(std::move(sidecar)),
       parser_(stored_.sidecar->payloads()) {
+  hinted_ = only_image(parser_.schema());
   if (!stored_.sidecar->payloads().samples) return;
   const std::vector<FieldSpec>& fields = parser_.schema().fields;
   for (size_t i = 0; i < fields.size(); ++i) {
@@ -30,12 +31,32 @@ const std::vector<std::string>& RecordFile::classes_of(std::string_view field) c
   return found != others.end() ? found->second : Container::classes_of(field);
 }
 
+// Decoding needs no hints, so errors of reading them do not matter.
+Bytes RecordFile::hints(uint64_t i, uint32_t crc, std::vector<std::byte>& storage) const {
+  if (!hinted_ || !sidecar().has_hints()) return {};
+  try {
+    return sidecar().hints(i, crc, storage);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+std::optional<uint64_t> RecordFile::hinted_records() const {
+  if (!hinted_) return std::nullopt;
+  try {
+    return sidecar().has_hints() ? sidecar().hinted_records() : 0;
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
 void RecordFile::parse(uint64_t i, Bytes framed, Sample& out) const {
   try {
     const std::optional<uint32_t> crc = payload_crc(i);
     const Bytes found = payload(i, framed, out.storage);
     if (crc) check_record_crc(crc32(found), *crc);
     parser_.parse(i, found, out);
+    if (crc && hinted_) out.fields[*hinted_].hints = hints(i, *crc, out.hints);
   } catch (Error& error) {
     if (error.detail().path.empty()) error.add(place(i).detail());
     throw;

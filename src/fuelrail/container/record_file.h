@@ -27,7 +27,8 @@ class RecordFile : public Container {
  public:
   // Schema and samples are those that payload.h defines for the kind of payloads in the sidecar. In
   // sample records, a label is an index in its field's class names, if the sidecar has any. A
-  // format with different samples overrides both methods.
+  // format with different samples overrides both methods. An image has hints only if the record's
+  // checksum was verified.
   const Schema& schema() const override { return parser_.schema(); }
   void parse(uint64_t i, Bytes framed, Sample& out) const override;
 
@@ -47,6 +48,15 @@ class RecordFile : public Container {
   // The payload's CRC-32; empty if neither the file nor its sidecar stores it. Errors: CorruptError
   // for a damaged sidecar.
   virtual std::optional<uint32_t> payload_crc(uint64_t i) const = 0;
+
+  // What an index knows of the image of record i (EncodedImage::hints), if it was made of a payload
+  // with this CRC-32; empty if there is none, or if it cannot be read. `crc`: of the payload, whose
+  // checksum was verified. Lifetime: a view into `storage`.
+  Bytes hints(uint64_t i, uint32_t crc, std::vector<std::byte>& storage) const;
+
+  // The number of records whose image has hints; 0 if that cannot be read. Empty if none can have
+  // any, because records do not have exactly one image.
+  std::optional<uint64_t> hinted_records() const;
 
   // Checks that the file's other companion, its index, belongs to the file. `ignore_sidecar`: do
   // not compare the index with the sidecar's number of records. Errors: CorruptError or
@@ -87,6 +97,7 @@ class RecordFile : public Container {
   std::shared_ptr<const Source> source_;
   StoredSidecar stored_;
   PayloadParser parser_;
+  std::optional<size_t> hinted_;  // the field whose images may have hints
 };
 
 // The readable part of a damaged or truncated file.

@@ -22,6 +22,7 @@ struct StreamedRecord {
   uint64_t framed_bytes = 0;      // in the file; 0 for a sample read by a schema
   std::optional<uint64_t> id{};   // the id in the record, which is the default key
   std::optional<uint64_t> key{};  // from the index or the sidecar, if one of them has it
+  Bytes hints{};                  // of its image (RecordFile::hints); valid as `payload`
 };
 
 // Threads: one at a time.

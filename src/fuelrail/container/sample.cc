@@ -50,6 +50,17 @@ std::string describe(const FieldSpec& field) {
   return says_more ? fmt::format("{}: {}", name_of(field.role), text) : text;
 }
 
+std::optional<size_t> only_image(const Schema& schema) {
+  std::optional<size_t> found;
+  for (size_t number = 0; number < schema.fields.size(); ++number) {
+    const FieldSpec& field = schema.fields[number];
+    if (field.kind != FieldKind::kImage) continue;
+    if (found || field.has(kListField)) return std::nullopt;
+    found = number;
+  }
+  return found;
+}
+
 std::string item_name(const FieldSpec& field, size_t item) {
   return field.has(kListField) ? fmt::format("{}[{}]", field.name, item) : field.name;
 }

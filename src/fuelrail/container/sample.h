@@ -96,6 +96,10 @@ struct Schema {
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
+// The position of the field that is the only image of every record; empty if a record may have
+// several images, or none.
+std::optional<size_t> only_image(const Schema& schema);
+
 // A value's name for errors: "frames[3]" for an item of a list, else the field's name.
 std::string item_name(const FieldSpec& field, size_t item);
 
@@ -112,12 +116,13 @@ struct FieldValue : EncodedImage {
 };
 
 // Filled by Container::parse, which assigns every value, so a sample can be reused for the next
-// record. Lifetime: values are views into the parsed framed bytes or into this sample's `storage`;
+// record. Lifetime: values are views into the parsed framed bytes or into this sample's own memory;
 // both must outlive them. The codecs of images are valid while the container exists.
 struct Sample {
   std::vector<FieldValue> fields;  // in the schema's order
   uint64_t id = 0;                 // the id stored in the record, or else the record's index
   std::vector<std::byte> storage;  // for values that cannot be views: unescaped payloads
+  std::vector<std::byte> hints;    // for those of the image
   alignas(8) std::array<std::byte, 16> scalars{};  // small values made by parse (an int64 label)
 
   Sample() = default;

@@ -63,7 +63,7 @@ std::vector<Photograph> load_photographs() {
   }
   std::sort(paths.begin(), paths.end());
   std::mt19937_64 random(1);
-  HintMaker maker;
+  const auto make_hints = hint_maker();
   std::vector<Photograph> photographs;
   for (const auto& path : paths) {
     std::ifstream file(path, std::ios::binary);
@@ -72,7 +72,7 @@ std::vector<Photograph> load_photographs() {
     photograph.info = probe(as_bytes(photograph.encoded));
     if (photograph.info.format != &kJpegFormat || photograph.info.channels != 3) continue;
     photograph.crop = random_crop(photograph.info.stored, random);
-    photograph.hints = maker.make(as_bytes(photograph.encoded));
+    photograph.hints = make_hints(as_bytes(photograph.encoded));
     photographs.push_back(std::move(photograph));
   }
   return photographs;
@@ -179,10 +179,7 @@ void probe_all(benchmark::State& state) {
   work_on_all(state, [](Bytes encoded) { return probe(encoded); });
 }
 
-void make_all_hints(benchmark::State& state) {
-  HintMaker maker;
-  work_on_all(state, [&maker](Bytes encoded) { return maker.make(encoded); });
-}
+void make_all_hints(benchmark::State& state) { work_on_all(state, hint_maker()); }
 
 BENCHMARK(probe_all)->Unit(benchmark::kMillisecond);
 BENCHMARK(make_all_hints)->Unit(benchmark::kMillisecond);

@@ -90,9 +90,11 @@ uint32_t decode_job(Decoder& decoder, DecodeJob& job) {
 
 }  // namespace
 
-HintMaker::HintMaker() : jpeg_(std::make_unique<jpeg::EntryPointMaker>()) {}
-HintMaker::~HintMaker() = default;
-std::vector<std::byte> HintMaker::make(Bytes encoded) { return jpeg_->make(encoded); }
+std::function<std::vector<std::byte>(Bytes encoded)> hint_maker() {
+  return [jpeg = std::make_shared<jpeg::EntryPointMaker>()](Bytes encoded) {
+    return jpeg->make(encoded);
+  };
+}
 
 std::unique_ptr<Decoder> make_decoder() { return std::make_unique<AnyDecoder>(); }
 

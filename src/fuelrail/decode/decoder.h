@@ -19,10 +19,6 @@
 
 namespace fuelrail {
 
-namespace jpeg {
-class EntryPointMaker;
-}
-
 // The decoded region of a JPEG exceeds its box by at most this many columns on each side: an iMCU
 // of 32 columns that smooth upsampling reads, and the rest of the iMCU in which the box begins.
 inline constexpr int64_t kDecodeMargin = 64;
@@ -99,23 +95,13 @@ class Decoder {
   virtual void decode(std::span<DecodeJob> jobs) = 0;
 };
 
-// Makes EncodedImage::hints, with which boxes of exactly these bytes are decoded faster. Their
-// format is private to the decoders, which check them before use: hints of other bytes are not
-// used, and none lead to an access outside of the image, to an error or, unless they are forged, to
-// other pixels. Keeps its working memory between calls. Threads: one.
-class HintMaker {
- public:
-  HintMaker();
-  ~HintMaker();
-  HintMaker& operator=(HintMaker&&) = delete;
-
-  // Takes about as long as decoding the whole image. Returns: empty if no hints would make the
-  // image faster, or if it is damaged.
-  std::vector<std::byte> make(Bytes encoded);
-
- private:
-  std::unique_ptr<jpeg::EntryPointMaker> jpeg_;
-};
+// Returns a function that makes EncodedImage::hints, with which boxes of exactly these bytes are
+// decoded faster. Their format is private to the decoders, which check them before use: hints of
+// other bytes are not used, and none lead to an access outside of the image, to an error or, unless
+// they are forged, to other pixels. Takes about as long as decoding the whole image. Returns: empty
+// if no hints would make the image faster, or if it is damaged. The function keeps its working
+// memory between calls. Threads: one function, and its copies, for each thread.
+std::function<std::vector<std::byte>(Bytes encoded)> hint_maker();
 
 // Returns a decoder for all formats that `probe` knows. It passes each job to the decoder of the
 // job's format.

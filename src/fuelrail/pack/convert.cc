@@ -88,6 +88,7 @@ PackResult::File convert(const std::string& source, const std::string& output,
   for (uint64_t i = 0; i < stream->size(); ++i) {
     const StreamedRecord record = stream->read(i);
     part.append(record.payload, record.crc, record.key.value_or(record.id.value_or(i)), record.id);
+    part.sidecar().hints().add(i, record.crc, record.hints);
     progress.advance(i + 1, part.bytes());
     progress.report_when_due();
   }

@@ -170,6 +170,7 @@ class Merger {
     const StreamedRecord record = from.read(i);
     const bool on = !record.id && number_on_from_ > 0;
     const uint64_t key = on ? number_on_from_ + i : record.key.value_or(record.id.value_or(i));
+    to_.sidecar().hints().add(to_.records(), record.crc, record.hints);
     to_.append(record.payload, record.crc, key, record.id);
     if (has_names_) {
       const Sidecar& known = *from.sidecar();

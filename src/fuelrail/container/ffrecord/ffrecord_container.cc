@@ -235,17 +235,20 @@ Salvage open_damaged(const std::string& uri, const ReportDamage& report, const O
 
 namespace {
 
-// Errors: that of the first record that does not match the table; StateError.
-void verify_records(const std::string& uri, const RecordTable& table,
-                    const ScanProgress& progress) {
+// Returns: the records' hints. Errors: that of the first record that does not match the table;
+// StateError.
+HintsBuilder verify_records(const std::string& uri, const RecordTable& table,
+                            const ScanProgress& progress, const HintOptions& hints) {
   const uint64_t total = table.file_bytes();
   const auto tell = [&](uint64_t records) {
     return !progress || progress(records < table.size() ? table.offset(records) : total, total);
   };
   if (progress && !progress(0, total)) throw_interrupted(uri);
   const FileReader reader({uri}, {.check_data = false});
+  HintWorkers hint_workers(hints);
   reader.verify([](uint64_t, const std::exception_ptr& error) { std::rethrow_exception(error); },
-                tell);
+                tell, [&](uint64_t i, Bytes record) { hint_workers.add(i, record, table.crc(i)); });
+  return hint_workers.finish();
 }
 
 }  // namespace
@@ -256,10 +259,13 @@ SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source, const Warn& w
           .file_has_checksums = true,
           .make = [source, table](const BuildSidecarOptions& options) {
             if (!options.checksums) return scan_records(*source, *table, options.progress);
-            verify_records(source->uri(), *table, options.progress);
-            return scan_records(*source, *table, [&](uint64_t, uint64_t total) {
+            HintsBuilder hints =
+                verify_records(source->uri(), *table, options.progress, options.hints);
+            SidecarWriter sidecar = scan_records(*source, *table, [&](uint64_t, uint64_t total) {
               return !options.progress || options.progress(total, total);
             });
+            sidecar.hints() = std::move(hints);
+            return sidecar;
           }};
 }
 

@@ -258,7 +258,8 @@ std::vector<RecordBytes> FileReader::read(std::span<const uint64_t> indices) con
 
 void FileReader::verify(
     const std::function<void(uint64_t index, const std::exception_ptr& error)>& report,
-    const std::function<bool(uint64_t done)>& progress) const {
+    const std::function<bool(uint64_t done)>& progress,
+    const std::function<void(uint64_t index, Bytes record)>& take) const {
   const OpenFiles::Use use(impl_->files);
   const Sources& sources = use.sources();
   const auto memory = read_memory(kVerifiedAtOnce, true);
@@ -291,6 +292,14 @@ void FileReader::verify(
     std::sort(failed.begin(), failed.end(), has_lower_tag);
     for (const Completion& completion : failed) {
       report(completion.tag, impl_->placed(completion.error, impl_->spot(completion.tag)));
+    }
+    auto bad = failed.begin();
+    for (const ReadRequest& request : requests) {
+      if (bad != failed.end() && bad->tag == request.tag) {
+        ++bad;
+      } else if (take) {
+        take(request.tag, request.into);
+      }
     }
     keep_going();
   }

@@ -116,18 +116,23 @@ SidecarWriter scan_heads(const Source& source, const ScanProgress& progress) {
   return builder.take();
 }
 
-SidecarWriter read_table(std::shared_ptr<const Source> source, const ScanProgress& progress) {
+SidecarWriter read_table(std::shared_ptr<const Source> source, const ScanProgress& progress,
+                         const HintOptions& hints) {
   TableBuilder builder(*source, progress);
+  HintWorkers hint_workers(hints);
   RecordReader reader(source);
   try {
     while (const auto record = reader.next()) {
-      builder.table().add_record({record->offset, record->framed_bytes}, crc32(record->payload));
+      const uint32_t crc = crc32(record->payload);
+      builder.table().add_record({record->offset, record->framed_bytes}, crc);
+      hint_workers.add(builder.records(), record->payload, crc);
       builder.finish_record(record->payload, reader.position());
     }
   } catch (Error& error) {
     error.add({.record = builder.records(), .offset = reader.position()});
     throw;
   }
+  builder.table().hints() = hint_workers.finish();
   return builder.take();
 }
 

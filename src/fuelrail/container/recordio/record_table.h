@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "fuelrail/container/hint_workers.h"
 #include "fuelrail/container/recordio/record_reader.h"
 #include "fuelrail/container/scan_progress.h"
 #include "fuelrail/container/sidecar/sidecar.h"
@@ -18,8 +19,10 @@ namespace fuelrail::recordio {
 // offset; those of the source.
 SidecarWriter scan_heads(const Source& source, const ScanProgress& progress = {});
 
-// Reads the whole file, and adds the checksum of every payload. Errors: those of scan_heads.
-SidecarWriter read_table(std::shared_ptr<const Source> source, const ScanProgress& progress = {});
+// Reads the whole file, and adds the checksum of every payload, and hints if there is a function
+// that makes them. Errors: those of scan_heads.
+SidecarWriter read_table(std::shared_ptr<const Source> source, const ScanProgress& progress = {},
+                         const HintOptions& hints = {});
 
 // Builds the table of a file that may be damaged: damage is reported and skipped. `own`: the file's
 // sidecar, or null. If `own` is given, a record that is not in its table counts as damage too, and

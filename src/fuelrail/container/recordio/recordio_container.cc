@@ -315,7 +315,7 @@ Salvage open_damaged(const std::string& uri, const ReportDamage& report, const O
 
 SidecarRecipe sidecar_recipe(std::shared_ptr<const Source> source, const Warn&) {
   return {.rules = rules_for(source), .make = [source](const BuildSidecarOptions& options) {
-            return options.checksums ? read_table(source, options.progress)
+            return options.checksums ? read_table(source, options.progress, options.hints)
                                      : scan_heads(*source, options.progress);
           }};
 }

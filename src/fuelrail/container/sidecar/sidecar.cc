@@ -25,6 +25,8 @@ static_assert(Sidecar::kHeadReadBytes >=
 // The limit for data that stays in memory from the opening on: small sections, checksums of blocks.
 constexpr uint64_t kMaxResidentBytes = uint64_t{256} << 20;
 
+constexpr size_t kHintsCheckedAtOnce = size_t{256} << 10;
+
 [[noreturn]] void throw_corrupt(const std::string& failure, const std::string& uri,
                                 ErrorDetail detail = {}) {
   detail.path = uri;
@@ -32,19 +34,37 @@ constexpr uint64_t kMaxResidentBytes = uint64_t{256} << 20;
   throw CorruptError(failure, detail);
 }
 
-// An entry of the directory, with the offsets of its bytes.
-struct PlacedSection {
-  SidecarSection::Header header;
-  uint64_t begin = 0;       // of the data
-  uint64_t crcs_begin = 0;  // of the blocks' checksums, if there are blocks
-  uint64_t end = 0;         // of the section
-};
+// The ranges of a section with blocks that are read at opening.
+std::vector<SidecarSection::Range> early_ranges(const SidecarSection::Header& header) {
+  if (header.type == kRecordsSection) {
+    const auto ends = SidecarSection::ends_of(header);
+    return {ends.begin(), ends.end()};
+  }
+  const bool whole = header.type == kHintsSection && header.size <= Sidecar::kMaxWholeHintsBytes;
+  return whole ? SidecarSection::groups_of(header) : std::vector<SidecarSection::Range>{};
+}
 
 }  // namespace
 
 // --- Reading ---
 
-// The bytes of the file that are needed at opening: everything except blocks.
+// An entry of the directory, with the offsets of its bytes.
+struct Sidecar::PlacedSection {
+  SidecarSection::Header header;
+  uint64_t begin = 0;       // of the data
+  uint64_t crcs_begin = 0;  // of the blocks' checksums, if there are blocks
+  uint64_t end = 0;         // of the section
+
+  bool has_blocks() const { return header.block_bytes != 0; }
+  uint64_t data_end() const { return begin + header.size; }
+
+  // Decodes and checks an entry of the directory. Requires: the section before ends at
+  // `end_before`, which is in the file.
+  static PlacedSection of(const std::byte* entry, uint64_t end_before, uint64_t file_bytes,
+                          const std::string& uri);
+};
+
+// The bytes of the file that are needed at opening: everything except most blocks.
 class Sidecar::File {
  public:
   File(std::shared_ptr<const Source> source, std::vector<std::byte> head)
@@ -66,8 +86,13 @@ class Sidecar::File {
     if (begin >= end) return;
     if (wanted_.empty() || wanted_.back().end != begin) wanted_.push_back({begin, begin});
     wanted_.back().end = end;
-    wanted_bytes_ += end - begin;
-    if (wanted_bytes_ <= kMaxResidentBytes) return;
+  }
+
+  // As `want`, for bytes that are not blocks, of which there is a limit.
+  void want_resident(uint64_t begin, uint64_t end) {
+    want(begin, end);
+    resident_bytes_ += end - begin;
+    if (resident_bytes_ <= kMaxResidentBytes) return;
     throw_corrupt("the sidecar's small sections and checksums are too long in total",
                   source_->uri(), {.expected = fmt::format("at most {} bytes", kMaxResidentBytes)});
   }
@@ -113,7 +138,7 @@ class Sidecar::File {
   std::shared_ptr<const Source> source_;
   std::vector<Piece> pieces_;
   std::vector<Range> wanted_;
-  uint64_t wanted_bytes_ = 0;
+  uint64_t resident_bytes_ = 0;
 };
 
 std::unique_ptr<Sidecar> Sidecar::open(std::shared_ptr<const Source> file,
@@ -131,6 +156,7 @@ std::unique_ptr<Sidecar> Sidecar::open(std::shared_ptr<const Source> file,
   sidecar->checksums_ = sidecar->entries_section(kChecksumsSection, kChecksumBytes);
   sidecar->keys_ = sidecar->entries_section(kKeysSection, kKeyBytes);
   sidecar->names_ = sidecar->names_section();
+  sidecar->hints_ = sidecar->hints_section();
   return sidecar;
 }
 
@@ -192,10 +218,16 @@ bool has_right_blocks(const SidecarSection::Header& section) {
   return section.block_bytes >= kLeastBlockBytes && section.block_bytes <= kMostBlockBytes;
 }
 
-// Decodes and checks an entry of the directory. Requires: the section before ends at `end`, which
-// is in the file.
-PlacedSection placed_section(const std::byte* entry, uint64_t end, uint64_t file_bytes,
-                             const std::string& uri) {
+void check_zeros(const std::vector<std::byte>& gap, uint64_t offset, const std::string& uri) {
+  if (std::any_of(gap.begin(), gap.end(), [](std::byte b) { return b != std::byte{0}; })) {
+    throw_corrupt("the sidecar's padding is not zero", uri, {.offset = offset});
+  }
+}
+
+}  // namespace
+
+Sidecar::PlacedSection Sidecar::PlacedSection::of(const std::byte* entry, uint64_t end_before,
+                                                  uint64_t file_bytes, const std::string& uri) {
   PlacedSection section{.header = {.type = load_le<uint32_t>(entry + kTypeAt),
                                    .kept = (load_le<uint32_t>(entry + kFlagsAt) & kKeptFlag) != 0,
                                    .size = load_le<uint64_t>(entry + kLengthAt),
@@ -203,7 +235,7 @@ PlacedSection placed_section(const std::byte* entry, uint64_t end, uint64_t file
                                    .crc = load_le<uint32_t>(entry + kCrcAt)},
                         .begin = load_le<uint64_t>(entry + kOffsetAt)};
   const SidecarSection::Header& header = section.header;
-  const uint64_t begin = round_up(end, kSectionAlignment);
+  const uint64_t begin = round_up(end_before, kSectionAlignment);
   const uint64_t left = file_bytes - std::min(begin, file_bytes);
   if (section.begin != begin || begin > file_bytes || header.size > left ||
       stored_bytes(header.size, header.block_bytes) > left) {
@@ -226,29 +258,19 @@ PlacedSection placed_section(const std::byte* entry, uint64_t end, uint64_t file
   return section;
 }
 
-void check_zeros(const std::vector<std::byte>& gap, uint64_t offset, const std::string& uri) {
-  if (std::any_of(gap.begin(), gap.end(), [](std::byte b) { return b != std::byte{0}; })) {
-    throw_corrupt("the sidecar's padding is not zero", uri, {.offset = offset});
-  }
-}
-
-}  // namespace
-
 void Sidecar::read_sections(File& file) {
   const Bytes directory = checked_directory(file.head(), file.size(), uri_);
   std::vector<PlacedSection> placed;
   uint64_t end = kHeaderBytes + directory.size();
   for (size_t at = 0; at < directory.size(); at += kDirectoryEntryBytes) {
-    const PlacedSection section = placed_section(directory.data() + at, end, file.size(), uri_);
-    const bool blocks = section.header.block_bytes != 0;
-    const uint64_t data_end = section.begin + section.header.size;
-    file.want(end, blocks ? section.begin : data_end);
-    if (blocks && section.header.type == kRecordsSection) {
-      for (const auto& [from, to] : SidecarSection::ends_of(section.header)) {
+    const PlacedSection section = PlacedSection::of(directory.data() + at, end, file.size(), uri_);
+    file.want_resident(end, section.has_blocks() ? section.begin : section.data_end());
+    if (section.has_blocks()) {
+      for (const auto& [from, to] : early_ranges(section.header)) {
         file.want(section.begin + from, section.begin + to);
       }
+      file.want_resident(section.data_end(), section.end);
     }
-    if (blocks) file.want(data_end, section.end);
     end = section.end;
     placed.push_back(section);
   }
@@ -257,26 +279,34 @@ void Sidecar::read_sections(File& file) {
 
   end = kHeaderBytes + directory.size();
   for (const PlacedSection& section : placed) {  // also checks every byte between sections
-    const auto [type, kept, size, block_bytes, crc] = section.header;
     check_zeros(file.bytes(end, section.begin - end), end, uri_);
     end = section.end;
+    const uint32_t type = section.header.type;
     if (this->section(type) != nullptr) {
       throw_corrupt(fmt::format("the sidecar has section {} twice", name_of_section(type)), uri_);
     }
-    if (block_bytes == 0) {
-      sections_.emplace_back(section.header, file.bytes(section.begin, size), uri_);
-      continue;
+    try {
+      read_section(file, section);
+    } catch (const CorruptError& error) {
+      if (type != kHintsSection) throw;
+      hints_refusal_ = error.what();
     }
-    const uint64_t data_end = section.begin + size;
-    check_zeros(file.bytes(data_end, section.crcs_begin - data_end), data_end, uri_);
-    sections_.emplace_back(section.header, file.source(), section.begin,
-                           file.bytes(section.crcs_begin, section.end - section.crcs_begin),
-                           &may_keep_);
-    if (type != kRecordsSection) continue;
-    for (const SidecarSection::Range& range : SidecarSection::ends_of(section.header)) {
-      sections_.back().keep(range,
-                            file.bytes(section.begin + range.begin, range.end - range.begin));
-    }
+  }
+}
+
+void Sidecar::read_section(const File& file, const PlacedSection& section) {
+  const SidecarSection::Header& header = section.header;
+  if (!section.has_blocks()) {
+    sections_.emplace_back(header, file.bytes(section.begin, header.size), uri_);
+    return;
+  }
+  check_zeros(file.bytes(section.data_end(), section.crcs_begin - section.data_end()),
+              section.data_end(), uri_);
+  sections_.emplace_back(header, file.source(), section.begin,
+                         file.bytes(section.crcs_begin, section.end - section.crcs_begin),
+                         header.type == kHintsSection ? &may_keep_hints_ : &may_keep_);
+  for (const SidecarSection::Range& range : early_ranges(header)) {
+    sections_.back().keep(range, file.bytes(section.begin + range.begin, range.end - range.begin));
   }
 }
 
@@ -395,6 +425,56 @@ const SidecarSection* Sidecar::names_section() const {
                  .found = fmt::format("{} bytes", names->size())});
 }
 
+const SidecarSection* Sidecar::hints_section() {
+  const SidecarSection* hints = section(kHintsSection);
+  if (hints == nullptr) return nullptr;
+  try {
+    check_hints(*hints);
+    return hints;
+  } catch (const CorruptError& error) {
+    hints_refusal_ = error.what();
+    return nullptr;
+  }
+}
+
+// Checks all that is in memory. What is not is checked when it is used.
+void Sidecar::check_hints(const SidecarSection& hints) const {
+  if (hints.size() / kHintsEndBytes <= records()) {
+    throw_corrupt("the sidecar's table of hints is truncated", uri_,
+                  {.expected = fmt::format("at least {} x {} bytes", records() + 1, kHintsEndBytes),
+                   .found = fmt::format("{} bytes", hints.size())});
+  }
+  if (hints.size() > kMaxWholeHintsBytes) return;
+  std::vector<std::byte> memory(kHintsCheckedAtOnce);
+  uint64_t before = 0;
+  uint64_t record = 0;
+  for (uint64_t at = 0; at < hints.size(); at += memory.size()) {
+    const auto bytes = MutableBytes(memory).first(std::min(memory.size(), hints.size() - at));
+    hints.read(at, bytes);
+    for (size_t k = 0; k + kHintsEndBytes <= bytes.size() && record <= records(); ++record) {
+      const auto end = load_le<uint64_t>(bytes.data() + k);
+      if (record > 0) check_hints_range(hints, record - 1, before, end);
+      before = end;
+      k += kHintsEndBytes;
+    }
+  }
+}
+
+// Errors: CorruptError if the record's hints cannot be at these offsets.
+void Sidecar::check_hints_range(const SidecarSection& hints, uint64_t i, uint64_t begin,
+                                uint64_t end) const {
+  const uint64_t room = hints.size() - (records() + 1) * kHintsEndBytes;
+  const uint64_t bytes = end - begin;
+  if (begin <= end && end <= room &&
+      (bytes == 0 || (bytes > kChecksumBytes && bytes - kChecksumBytes <= kMaxHintsBytes))) {
+    return;
+  }
+  throw_corrupt("the sidecar's table of hints has an invalid entry", uri_,
+                {.record = i,
+                 .expected = fmt::format("hints inside {} bytes", room),
+                 .found = fmt::format("bytes {} to {}", begin, end)});
+}
+
 const SidecarSection* Sidecar::section(uint32_t type) const {
   const auto found = std::find_if(sections_.begin(), sections_.end(),
                                   [type](const SidecarSection& s) { return s.type() == type; });
@@ -463,7 +543,37 @@ std::string Sidecar::name(uint64_t i) const {
   return std::string(as_text(name));
 }
 
+Bytes Sidecar::hints(uint64_t i, uint32_t payload_crc, std::vector<std::byte>& storage) const {
+  std::array<std::byte, 2 * kHintsEndBytes> ends;
+  hints_->read(i * kHintsEndBytes, ends);
+  const auto begin = load_le<uint64_t>(ends.data());
+  const auto end = load_le<uint64_t>(ends.data() + kHintsEndBytes);
+  check_hints_range(*hints_, i, begin, end);
+  if (begin == end) return {};
+  storage.resize(end - begin);
+  hints_->read((records() + 1) * kHintsEndBytes + begin, storage);
+  if (load_le<uint32_t>(storage.data()) != payload_crc) return {};
+  return Bytes(storage).subspan(kChecksumBytes);
+}
+
+uint64_t Sidecar::hinted_records() const {
+  std::vector<std::byte> memory(kHintsCheckedAtOnce);
+  uint64_t hinted = 0;
+  uint64_t before = 0;
+  for (uint64_t i = 0; i <= records();) {
+    const uint64_t entries = std::min<uint64_t>(memory.size() / kHintsEndBytes, records() + 1 - i);
+    hints_->read(i * kHintsEndBytes, MutableBytes(memory).first(entries * kHintsEndBytes));
+    for (uint64_t k = 0; k < entries; ++k, ++i) {
+      const auto end = load_le<uint64_t>(memory.data() + k * kHintsEndBytes);
+      hinted += i > 0 && end != before;
+      before = end;
+    }
+  }
+  return hinted;
+}
+
 void Sidecar::verify() const {
+  if (!hints_refusal_.empty()) throw CorruptError(hints_refusal_);
   for (const SidecarSection& section : sections_) section.verify();
   if (table_ == nullptr) return;
   FingerprintBuilder builder;

@@ -59,6 +59,11 @@ inline constexpr uint32_t kFieldsSection = section_type("FLDS");
 inline constexpr uint32_t kSchemaSection = section_type("SCHM");
 inline constexpr uint32_t kKeysSection = section_type("KEYS");
 inline constexpr uint32_t kNamesSection = section_type("NAME");
+inline constexpr uint32_t kHintsSection = section_type("JENT");
+
+// The longest hints of one record that are written and read. Those of the largest JPEG with an
+// entry for each 512 pixels of each row of its blocks are shorter.
+inline constexpr uint64_t kMaxHintsBytes = uint64_t{16} << 20;
 
 // An opened sidecar. Small sections are kept in memory. If there are larger sections, the file
 // stays open (sidecar_section.h). If the file changes after it was opened, a read either throws or
@@ -68,10 +73,12 @@ class Sidecar {
   // Checks the header, the directory, the bounds of every section, and the checksums of sections
   // without blocks (those up to 1 MiB). Blocks of larger sections are checked when they are used. A
   // small file takes one read. A larger one takes a second round of parallel reads, which also
-  // loads the first and the last record of the table. `head`: the first kHeadReadBytes of the file
-  // (or all of it), if the caller has already read them. Errors: CorruptError, TruncatedError,
+  // loads the first and the last record of the table, and hints of up to kMaxWholeHintsBytes in
+  // all. `head`: the first kHeadReadBytes of the file (or all of it), if the caller has already
+  // read them. Damaged hints are no error (hints_refusal). Errors: CorruptError, TruncatedError,
   // UnsupportedError (a different major version); those of the source.
   static constexpr uint64_t kHeadReadBytes = uint64_t{256} << 10;
+  static constexpr uint64_t kMaxWholeHintsBytes = uint64_t{64} << 20;
   static std::unique_ptr<Sidecar> open(std::shared_ptr<const Source> file,
                                        std::vector<std::byte> head = {});
   Sidecar& operator=(Sidecar&&) = delete;
@@ -108,6 +115,16 @@ class Sidecar {
   // Whether only the sidecar has the names, so that a copy must keep them.
   bool keeps_names() const { return names_ != nullptr && names_->kept(); }
 
+  // What `hint_maker` (decode/decoder.h) made of the record's image, if it was made of a payload
+  // with this CRC-32; otherwise empty. Requires: has_hints(), i < records(). Lifetime: a view into
+  // `storage`. Errors: CorruptError, and those of the source, if the hints are not in memory.
+  bool has_hints() const { return hints_ != nullptr; }
+  Bytes hints(uint64_t i, uint32_t payload_crc, std::vector<std::byte>& storage) const;
+  // The number of records that have hints. Requires: has_hints(). Errors: those of `hints`.
+  uint64_t hinted_records() const;
+  // Why has_hints() is false although the file has hints; empty if it has none.
+  const std::string& hints_refusal() const { return hints_refusal_; }
+
   const std::vector<std::string>& classes() const { return classes_; }  // empty if it has none
 
   // The class names of the fields of sample records, except those of a field `label`, which are
@@ -134,21 +151,28 @@ class Sidecar {
 
  private:
   class File;  // used while the sidecar is being opened
+  struct PlacedSection;
 
   explicit Sidecar(const std::string& uri) : uri_(uri) {}
   void read_header(const File& file);
   void read_sections(File& file);
+  void read_section(const File& file, const PlacedSection& section);
   void read_meta();
   void read_classes();
   void read_labels();
   void read_fields();
   void read_field_classes();
   const SidecarSection* names_section() const;
+  const SidecarSection* hints_section();
+  void check_hints(const SidecarSection& hints) const;
+  void check_hints_range(const SidecarSection& hints, uint64_t i, uint64_t begin,
+                         uint64_t end) const;
   const SidecarSection* entries_section(uint32_t type, uint64_t entry_bytes) const;
 
   std::string uri_;
   std::array<std::byte, frx::kHeaderBytes> header_{};
   std::atomic<int64_t> may_keep_ = static_cast<int64_t>(kMaxKeptBytes);  // bytes to keep
+  std::atomic<int64_t> may_keep_hints_ = static_cast<int64_t>(kMaxKeptBytes);
   FileIdentity identity_;
   Fingerprint fingerprint_;
   std::vector<SidecarSection> sections_;
@@ -156,6 +180,8 @@ class Sidecar {
   const SidecarSection* checksums_ = nullptr;
   const SidecarSection* keys_ = nullptr;
   const SidecarSection* names_ = nullptr;
+  const SidecarSection* hints_ = nullptr;
+  std::string hints_refusal_;
   std::vector<std::string> classes_;
   FieldClasses field_classes_;
   PayloadKind payloads_;

@@ -48,6 +48,7 @@ inline constexpr size_t kTableEntryBytes = 16;
 inline constexpr size_t kChecksumBytes = 4;
 inline constexpr size_t kKeyBytes = 8;
 inline constexpr size_t kNameEndBytes = 8;
+inline constexpr size_t kHintsEndBytes = 8;
 
 constexpr uint64_t round_up(uint64_t value, uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;

@@ -86,6 +86,14 @@ std::array<SidecarSection::Range, 2> SidecarSection::ends_of(const Header& heade
   return {Range{0, std::min(bytes, last)}, Range{last, header.size}};
 }
 
+std::vector<SidecarSection::Range> SidecarSection::groups_of(const Header& header) {
+  std::vector<Range> groups;
+  for (uint64_t begin = 0; begin < header.size; begin += stretch_bytes(header)) {
+    groups.push_back({begin, std::min(begin + stretch_bytes(header), header.size)});
+  }
+  return groups;
+}
+
 void SidecarSection::keep(const Range& range, Bytes bytes) {
   if (bytes.empty() || left_->load(std::memory_order_relaxed) < std::ssize(bytes)) return;
   try {

@@ -56,9 +56,12 @@ class SidecarSection {
   };
   static std::array<Range, 2> ends_of(const Header& header);
 
-  // Keeps the bytes of one of the ranges that `ends_of` returned, if their checksums are right and
-  // the limit on kept bytes allows. If they are wrong, the error is thrown when the blocks are
-  // used.
+  // All groups, in order. Requires: the section has blocks.
+  static std::vector<Range> groups_of(const Header& header);
+
+  // Keeps the bytes of one of the ranges that `ends_of` or `groups_of` returned, if their checksums
+  // are right and the limit on kept bytes allows. If they are wrong, the error is thrown when the
+  // blocks are used.
   void keep(const Range& range, Bytes bytes);
 
   SidecarSection(SidecarSection&&) = default;

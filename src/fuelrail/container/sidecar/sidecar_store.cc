@@ -216,6 +216,9 @@ std::optional<StoredSidecar> SidecarStore::find(const SidecarRules& rules, CutFi
   std::optional<StoredSidecar> found = find_beside();
   if (!found) found = find_in_cache();
   if (found) found_ = found;
+  if (found && !found->sidecar->hints_refusal().empty()) {
+    warn("the entry points of the images are not used: " + found->sidecar->hints_refusal());
+  }
   replaced_ = Replaced::kIgnored;  // from here on, starting over would lose work
   return found;
 }

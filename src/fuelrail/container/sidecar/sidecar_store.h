@@ -139,7 +139,8 @@ class SidecarStore {
   // long, it belongs to this file too if SidecarRules::agrees returns true; this file is then
   // damaged or truncated. A sidecar is ignored if it cannot be read, belongs to a different file or
   // is not accepted: `warn` is called with the reason, and an ignored sidecar beside the file is
-  // not overwritten. Returns: empty if there is no usable sidecar. Errors: ReplacedError;
+  // not overwritten. If only its hints are damaged, `warn` is called and the rest of the sidecar is
+  // used. Returns: empty if there is no usable sidecar. Errors: ReplacedError;
   // TruncatedError if the file is shorter than its sidecar says, unless `cut` is kUsed.
   std::optional<StoredSidecar> find(const SidecarRules& rules, CutFile cut = CutFile::kRefused);
 

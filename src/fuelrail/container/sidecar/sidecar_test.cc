@@ -116,22 +116,41 @@ TEST(Sidecar, one_record_without_checksum_leaves_none) {
   EXPECT_FALSE(sidecar->has_checksums());
 }
 
-TEST(Sidecar, sample_of_the_format_page_is_true) {
-  std::vector<std::byte> expected;
-  for (const std::string& line : format_page_block("frx.md", "frx")) {
+// The bytes of a sample on the format's page.
+std::vector<std::byte> bytes_on_page(std::string_view language) {
+  std::vector<std::byte> all;
+  for (const std::string& line : format_page_block("frx.md", language)) {
     const size_t colon = line.find(": ");
-    ASSERT_NE(colon, std::string::npos) << line;
-    EXPECT_EQ(std::stoul(line.substr(0, colon), nullptr, 16), expected.size()) << line;
+    if (colon == std::string::npos) throw StateError("a line without an offset: " + line);
+    EXPECT_EQ(std::stoul(line.substr(0, colon), nullptr, 16), all.size()) << line;
     const size_t comment = line.find(';');
     const auto bytes = bytes_of_hex(line.substr(colon + 2, comment - colon - 2));
-    expected.insert(expected.end(), bytes.begin(), bytes.end());
+    all.insert(all.end(), bytes.begin(), bytes.end());
   }
+  return all;
+}
+
+TEST(Sidecar, sample_of_the_format_page_is_true) {
   SidecarWriter writer;
   writer.add_record({0, 40}, 0xaaaaaaaa);
   writer.add_record({40, 60}, 0xbbbbbbbb);
   writer.set_labels({.width = 1, .integral = true});
   writer.set_classes({"cat", "dog"});
-  EXPECT_EQ(hex_of(bytes_of(writer)), hex_of(expected));
+  EXPECT_EQ(hex_of(bytes_of(writer)), hex_of(bytes_on_page("frx")));
+}
+
+TEST(Sidecar, sample_of_hints_on_the_format_page_is_true) {
+  const std::vector<std::byte> hints = bytes_of_hex(
+      "0110090000004000cbff000000000000801f0000bb00000012f60000"
+      "000035b4822e264741b39c3c523f0a00b21c08");
+  SidecarWriter writer;
+  for (uint64_t i = 0; i < 3; ++i) writer.add_record({i * 40, 40}, 0x12345678);
+  writer.hints().add(1, 0x12345678, hints);
+  const auto sidecar = opened(bytes_of(writer, {.size_bytes = 120}));
+  ASSERT_NE(sidecar->section(kHintsSection), nullptr);
+  EXPECT_EQ(hex_of(sidecar->section(kHintsSection)->all()), hex_of(bytes_on_page("jent")));
+  std::vector<std::byte> storage;
+  EXPECT_EQ(hex_of(sidecar->hints(1, 0x12345678, storage)), hex_of(hints));
 }
 
 TEST(Sidecar, of_a_file_with_a_table_of_its_own_has_none) {

@@ -20,7 +20,7 @@ namespace {
 // would be a duplicate or out of date.
 bool is_made_anew(uint32_t type) {
   return type == kMetaSection || type == kRecordsSection || type == kChecksumsSection ||
-         type == kLabelsSection || type == kFieldsSection;
+         type == kLabelsSection || type == kFieldsSection || type == kHintsSection;
 }
 
 }  // namespace
@@ -42,6 +42,28 @@ void LabelTally::add(Bytes labels) {
 
 LabelSummary LabelTally::summary() const {
   return {.width = width_.value_or(1), .integral = integral_};
+}
+
+// --- Hints ---
+
+void HintsBuilder::add(uint64_t record, uint32_t payload_crc, Bytes hints) {
+  if (hints.empty() || hints.size() > kMaxHintsBytes) return;
+  while (ends_.size() < record * kHintsEndBytes) append_le(ends_, uint64_t{hints_.size()});
+  append_le(hints_, payload_crc);
+  append_bytes(hints_, hints);
+  append_le(ends_, uint64_t{hints_.size()});
+}
+
+std::vector<std::byte> HintsBuilder::section(uint64_t records) const {
+  std::vector<std::byte> data;
+  if (hints_.empty()) return data;
+  const uint64_t table_bytes = (records + 1) * kHintsEndBytes;
+  data.reserve(table_bytes + hints_.size());
+  append_le(data, uint64_t{0});
+  append_bytes(data, ends_);
+  while (data.size() < table_bytes) append_le(data, uint64_t{hints_.size()});
+  append_bytes(data, hints_);
+  return data;
 }
 
 // --- Writing ---
@@ -200,6 +222,8 @@ void SidecarWriter::write_to(const FileIdentity& identity, Sink& sink) const {
     append_bytes(names, as_bytes(names_));
   }
 
+  const std::vector<std::byte> hints = hints_.section(records());
+
   std::vector<StoredSection> stored;
   stored.emplace_back(kMetaSection, false, meta);
   for (const Section& section : sections_) {
@@ -208,6 +232,7 @@ void SidecarWriter::write_to(const FileIdentity& identity, Sink& sink) const {
   if (has_table_) stored.emplace_back(kRecordsSection, false, table_);
   if (has_checksums()) stored.emplace_back(kChecksumsSection, false, checksums_);
   if (!names.empty()) stored.emplace_back(kNamesSection, names_are_kept_, names);
+  if (!hints.empty()) stored.emplace_back(kHintsSection, false, hints);
 
   const uint64_t begin = sink.position();
   const auto pad_to = [&](uint64_t multiple) {

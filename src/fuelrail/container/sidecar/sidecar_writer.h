@@ -32,8 +32,25 @@ class LabelTally {
 // Whether a label can be an int64: a whole number within its range, not NaN.
 bool is_integral_label(float label);
 
+// Collects the hints of a file's records.
+class HintsBuilder {
+ public:
+  // Adds what `hint_maker` (decode/decoder.h) made of the image of a record whose payload has this
+  // CRC-32. Empty hints, and hints above kMaxHintsBytes, are not stored. Requires: `record` is
+  // above those of earlier calls.
+  void add(uint64_t record, uint32_t payload_crc, Bytes hints);
+
+  // The data of the section; empty if no record has hints. Requires: `records` is above the last
+  // record that was added.
+  std::vector<std::byte> section(uint64_t records) const;
+
+ private:
+  std::vector<std::byte> ends_;  // of the records up to the last one that has hints
+  std::vector<std::byte> hints_;
+};
+
 // Collects the content of a sidecar record by record. Memory: 20 bytes per record, or 4 with
-// `add_length`, and the names.
+// `add_length`, the names and the hints.
 class SidecarWriter {
  public:
   void add_record(RecordEntry entry, uint32_t payload_crc);
@@ -63,14 +80,17 @@ class SidecarWriter {
   // called for all records with the same `kept`, or for none.
   void add_name(std::string_view name, bool kept = false);
 
+  // The hints of the records. Default: no record has any.
+  HintsBuilder& hints() { return hints_; }
+
   // Adds another section. `kept`: it cannot be rebuilt, so `keep_sections_of` copies it to a new
   // sidecar. Requires: no other section has this type.
   void add_section(uint32_t type, Bytes data, bool kept);
 
   // Copies the sections of `old` that cannot be rebuilt, even those of unknown types, except types
-  // that this writer already has. Never copies the fingerprint, the table, checksums or labels,
-  // whatever their flags say, because this writer builds its own. `left_out`: one more type that is
-  // not copied; 0 = none. Requires: `old` belongs to a file with the same records. Errors:
+  // that this writer already has. Never copies the fingerprint, the table, checksums, labels or
+  // hints, whatever their flags say, because this writer builds its own. `left_out`: one more type
+  // that is not copied; 0 = none. Requires: `old` belongs to a file with the same records. Errors:
   // CorruptError.
   void keep_sections_of(const Sidecar& old, uint32_t left_out = 0);
 
@@ -91,10 +111,11 @@ class SidecarWriter {
   std::vector<std::byte> name_ends_;
   std::string names_;
   bool names_are_kept_ = false;
+  HintsBuilder hints_;
   FingerprintBuilder fingerprint_;
   bool has_table_ = true;
   bool all_have_checksums_ = true;
-  std::vector<Section> sections_;  // all sections but the table, checksums and names
+  std::vector<Section> sections_;  // all sections but the table, checksums, names and hints
 };
 
 }  // namespace fuelrail

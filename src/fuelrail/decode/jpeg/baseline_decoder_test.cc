@@ -397,7 +397,7 @@ TEST(EntryPoints, give_the_same_pixels) {
     made.restart_interval = 0;
     SCOPED_TRACE(describe(made));
     const std::vector<std::byte> encoded = make_jpeg(made);
-    const std::vector<std::byte> hints = HintMaker().make(encoded);
+    const std::vector<std::byte> hints = hint_maker()(encoded);
     if (hints.empty()) {
       EXPECT_LT(encoded.size(), 3000u);
       continue;
@@ -415,7 +415,7 @@ TEST(EntryPoints, give_the_same_pixels) {
 TEST(EntryPoints, of_a_scan_without_stuffing_fit_into_memory) {
   const MadeJpeg made{.size = {980, 500}, .sampling = {{2, 2}}, .flat = true, .own_codes = true};
   const std::vector<std::byte> encoded = make_jpeg(made);
-  const std::vector<std::byte> hints = HintMaker().make(encoded);
+  const std::vector<std::byte> hints = hint_maker()(encoded);
   ASSERT_FALSE(hints.empty());
   Both both;
   EXPECT_EQ(way_with(both, encoded, hints, whole(made.size)), DecodeWay::kIndexed);
@@ -424,25 +424,25 @@ TEST(EntryPoints, of_a_scan_without_stuffing_fit_into_memory) {
 TEST(EntryPoints, are_made_only_for_whole_clean_images_without_restart_markers) {
   MadeJpeg made{.size = {100, 120}};
   const std::vector<std::byte> encoded = make_jpeg(made);
-  EXPECT_FALSE(HintMaker().make(encoded).empty());
-  EXPECT_TRUE(HintMaker().make(Bytes(encoded).first(encoded.size() - 2)).empty());
-  EXPECT_TRUE(HintMaker().make({}).empty());
-  const std::vector<std::byte> hints = HintMaker().make(encoded);
+  EXPECT_FALSE(hint_maker()(encoded).empty());
+  EXPECT_TRUE(hint_maker()(Bytes(encoded).first(encoded.size() - 2)).empty());
+  EXPECT_TRUE(hint_maker()({}).empty());
+  const std::vector<std::byte> hints = hint_maker()(encoded);
   made.restart_interval = 4;
   const std::vector<std::byte> with_restarts = make_jpeg(made);
-  EXPECT_TRUE(HintMaker().make(with_restarts).empty());
+  EXPECT_TRUE(hint_maker()(with_restarts).empty());
   Both both;
   EXPECT_EQ(way_with(both, with_restarts, hints, whole(made.size)), DecodeWay::kRestarts);
   made.progressive = true;
-  EXPECT_TRUE(HintMaker().make(make_jpeg(made)).empty());
-  EXPECT_TRUE(HintMaker().make(make_jpeg({.size = {16, 16}})).empty());
+  EXPECT_TRUE(hint_maker()(make_jpeg(made)).empty());
+  EXPECT_TRUE(hint_maker()(make_jpeg({.size = {16, 16}})).empty());
 }
 
 TEST(EntryPoints, of_other_bytes_are_refused) {
   std::mt19937_64 random(9);
   MadeJpeg made{.size = {150, 170}, .sampling = {{2, 2}}};
   const std::vector<std::byte> encoded = make_jpeg(made);
-  const std::vector<std::byte> hints = HintMaker().make(encoded);
+  const std::vector<std::byte> hints = hint_maker()(encoded);
   made.seed = 5;
   const std::vector<std::byte> other = make_jpeg(made);
   const Box box{40, 30, 60, 50};
@@ -457,7 +457,7 @@ TEST(EntryPoints, that_were_changed_lead_to_no_access_outside) {
   std::mt19937_64 random(10);
   const MadeJpeg made{.size = {150, 1170}, .sampling = {{2, 1}}, .own_codes = true};
   const std::vector<std::byte> encoded = make_jpeg(made);
-  const std::vector<std::byte> hints = HintMaker().make(encoded);
+  const std::vector<std::byte> hints = hint_maker()(encoded);
   const ImageInfo info = probe(encoded);
   Both both;
   int refused = 0;
@@ -504,7 +504,7 @@ void expect_all_ours(const std::filesystem::path& folder, size_t step) {
     const auto boxes = boxes_in(info.stored, random, 2);
     EXPECT_TRUE(both.agree(encoded, info, boxes.front(), 3));
     EXPECT_TRUE(both.agree(encoded, info, boxes.back(), i % 2 == 0 ? 3 : 1));
-    const std::vector<std::byte> hints = HintMaker().make(encoded);
+    const std::vector<std::byte> hints = hint_maker()(encoded);
     if (!hints.empty()) {
       EXPECT_EQ(way_with(both, encoded, hints, boxes.back()), DecodeWay::kIndexed);
     }
