@@ -88,6 +88,7 @@ def pack(
     part: int | None = None,
     root: str | os.PathLike[str] | None = None,
     classes: ClassNames | None = None,
+    entry_points: bool = False,
     quality_report: str | os.PathLike[str] | None = None,
     max_errors: int | float = 0,
     overwrite: bool = False,
@@ -163,6 +164,9 @@ def pack(
         but any other class is an error, regardless of `max_errors`. Numeric labels must be indices
         in `classes`. Default: the names of the folders or the class names in the list, sorted by
         code point.
+    entry_points: stores entry points of JPEGs in the sidecar, with which loaders decode crops of
+        baseline JPEGs faster (docs/decoding.md). They take about 0.3 % of the file, and 1 ms for
+        each photograph. `fuelrail index` adds them later. Default: False.
     quality_report: for `.bzna`: a file X.md, which receives a report of the quality of the images
         that are encoded: quantiles of PSNR, SSIM and bytes, the 20 images with the lowest PSNR, and
         a plot (X.svg). X.csv has the numbers of each image. PSNR is 10 log10(255**2 / MSE) of all

@@ -93,6 +93,9 @@ def _parser() -> argparse.ArgumentParser:
         help="how arrays of pixels are stored: raw (npy), without loss (png), or with loss (jpeg); "
         "default npy, with which batches are those of the provider, bit for bit",
     )
+    parser.add_argument(
+        "--entry-points", action="store_true", help="store entry points of JPEGs, as fuelrail index"
+    )
     parser.add_argument("--nsplit", type=int, default=1, help="number of parts")
     parser.add_argument("--part", type=int, help="write only this part, from 0 on")
     parser.add_argument("--threads", "-j", type=int, help="threads that read and encode")
@@ -110,7 +113,8 @@ def _pack(given: argparse.Namespace) -> int:
     options: dict[str, Any] = {
         name: value
         for name, value in vars(given).items()
-        if name in ("nsplit", "part", "threads", "max_errors", "overwrite", "resume")
+        if name
+        in ("entry_points", "nsplit", "part", "threads", "max_errors", "overwrite", "resume")
         and value is not None
     }
     report = pack(

@@ -150,7 +150,7 @@ std::vector<Option> options_of(PackArguments& arguments) {
          true},
         {"--split", &arguments.split,
          "Split the images at random into one file per part, by fractions: train=.9,val=.1"}},
-       options_of_table(pack::PackOptions::table(), options, {"seed"}),
+       options_of_table(pack::PackOptions::table(), options, {"seed", "entry_points"}),
        annotated_options(arguments.annotated),
        options_of_table(pack::StoredImages::table(), arguments.images,
                         {"resize", "quality", "decode", "crf", "preset", "chroma"}),

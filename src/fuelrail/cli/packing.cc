@@ -1,9 +1,11 @@
 #include "fuelrail/cli/packing.h"
 
 #include "fuelrail/base/error.h"
+#include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/cli/text.h"
 #include "fuelrail/container/class_names.h"
+#include "fuelrail/container/open.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -26,6 +28,18 @@ void report_packed(const pack::PackResult& result, Console& console) {
     console.say("warning: " + counted(result.failures.size(), "image") + " could not be read and " +
                 (result.failures.size() == 1 ? "was" : "were") + " skipped; " + result.report +
                 " lists the reasons");
+  }
+}
+
+// Opens the first file, whose images are like those of the others.
+void tell_of_entry_points(const pack::PackResult& result, Console& console) {
+  try {
+    const std::string& file = result.files.front().path;
+    if (!lacks_entry_points(*open_container(file))) return;
+    console.say("tip: 'fuelrail index " + file +
+                "' (or packing with --entry-points) lets loaders decode crops of these JPEGs "
+                "faster; see docs/decoding.md");
+  } catch (const Error&) {  // the next command that reads the file says what is wrong with it
   }
 }
 
@@ -114,6 +128,7 @@ int run_packing(const std::function<pack::PackResult(const pack::PackOptions&)>&
                             "run with --resume can be resumed");
   }
   report_packed(result, console);
+  if (!options.entry_points && !arguments.output.quiet) tell_of_entry_points(result, console);
   return result.failures.empty() ? kOk : kDataProblem;
 }
 

@@ -370,12 +370,13 @@ TEST_F(Convert, an_image_that_needs_its_files_description_is_not_stored_as_it_is
   const auto source = source_of_images(described_image("memory://x.box", {}));
   SpareBuffers spares;
   const ImageSteps as_it_is = image_steps({});
-  EXPECT_THAT(
-      ImageReader(*source, as_it_is, RecordContent::kImageRecord, false, spares).read(0).failure,
-      StartsWith("the image cannot be stored in a record"));
+  EXPECT_THAT(ImageReader(*source, as_it_is, RecordContent::kImageRecord, {}, false, spares)
+                  .read(0)
+                  .failure,
+              StartsWith("the image cannot be stored in a record"));
   const ImageSteps resized = image_steps({.images = StoredImages{.resize = 2}});
   EXPECT_EQ(
-      ImageReader(*source, resized, RecordContent::kImageRecord, false, spares).read(0).failure,
+      ImageReader(*source, resized, RecordContent::kImageRecord, {}, false, spares).read(0).failure,
       "");
 }
 

@@ -10,6 +10,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/json.h"
 #include "fuelrail/container/formats.h"
+#include "fuelrail/decode/decoder.h"
 #include "fuelrail/storage/file_system.h"
 
 namespace fuelrail::pack {
@@ -34,6 +35,12 @@ void write_report(const std::string& uri, const std::vector<PackFailure>& failur
 std::string without_stop(std::string text) {
   if (text.ends_with('.')) text.pop_back();
   return text;
+}
+
+// Of records that an earlier run wrote.
+HintOptions hint_options(const PackOptions& options) {
+  if (!options.entry_points) return {};
+  return {.maker = hint_maker, .threads = std::max(options.threads.value_or(default_threads()), 1)};
 }
 
 PackedImage next_image(OrderedWork<PackedImage>& images, ProgressReporter& progress) {
@@ -161,6 +168,7 @@ bool PackJob::resume_part(size_t number, const JournalContents& left) {
   } else {
     open_as_left(planned);
   }
+  HintWorkers hint_workers(hint_options(options_));
   for (; planned.taken < images && done_ < left.items.size(); ++planned.taken, ++done_) {
     const JournalItem& item = left.items[done_];
     const uint64_t image = planned.plan.images[planned.taken];
@@ -170,13 +178,17 @@ bool PackJob::resume_part(size_t number, const JournalContents& left) {
       failures_.push_back({source_.path(image), std::move(reason)});
     } else if (planned.done) {
       ++planned.made.records;
-    } else if (!planned.part->adopt_image(item.framed_bytes, item.crc, source_.id(image))) {
+    } else if (!planned.part->adopt_image(item.framed_bytes, item.crc, source_.id(image),
+                                          hint_workers)) {
       break;
     } else {
       add_to_split(planned, image, planned.part->records() - 1);
     }
   }
-  if (planned.part != nullptr) planned.part->end_adopting();
+  if (planned.part != nullptr) {
+    planned.part->end_adopting();
+    planned.part->sidecar().hints() = hint_workers.finish();
+  }
   if (planned.done) {
     planned.made.path = planned.plan.uri;
     planned.made.bytes = completed->second.size_bytes;
@@ -187,8 +199,9 @@ bool PackJob::resume_part(size_t number, const JournalContents& left) {
 }
 
 std::shared_ptr<ImageReader> PackJob::make_reader() {
-  return std::make_shared<ImageReader>(source_, steps_, content_, options_.first_label_only,
-                                       spares_);
+  return std::make_shared<ImageReader>(source_, steps_, content_,
+                                       options_.entry_points ? hint_maker() : MakeHints(),
+                                       options_.first_label_only, spares_);
 }
 
 // The image may have been repaired, or its storage may be available again.
@@ -326,6 +339,7 @@ void PackJob::compare_image(Planned& planned, PackedImage packed, MadeAlready& t
 bool PackJob::write_image(Planned& planned, PackedImage packed) {
   if (packed.failure.empty()) {
     const uint64_t before = planned.part->bytes();
+    planned.part->sidecar().hints().add(planned.part->records(), packed.crc, packed.hints);
     planned.part->append_image(packed.payload, packed.crc, packed.id);
     add_to_split(planned, planned.next(), planned.part->records() - 1);
     journal_->add_record(planned.part->bytes() - before, packed.crc);

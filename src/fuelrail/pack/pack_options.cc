@@ -55,6 +55,14 @@ void check_positions(const PackOptions& options) {
       std::move(found));
 }
 
+void check_entry_points(bool entry_points, const FileFormat& format) {
+  if (!entry_points || format.content == RecordContent::kImageRecord) return;
+  refuse(
+      fmt::format("`entry_points` does not apply to {} files", format.extension),
+      fmt::format("an output whose name ends in {}", extensions_with(RecordContent::kImageRecord)),
+      "true");
+}
+
 void check_report(const std::string& report, const FileFormat& format) {
   if (report.empty()) return;
   if (format.content != RecordContent::kNestedFile) refuse_for(format, "quality_report", report);
@@ -120,6 +128,9 @@ const OptionTable<PackOptions>& PackOptions::table() {
                   "merge' joins the parts.")
           .number("part", &PackOptions::part, 0, kMostParts - 1,
                   "create only the part with this number, counted from 0; by default, all parts.")
+          .flag("entry_points", &PackOptions::entry_points,
+                "store entry points of JPEGs, so that loaders decode crops faster, as 'fuelrail "
+                "index' does.")
           .flag(
               "overwrite", [](auto& o) -> auto& { return o.job.overwrite; },
               "replace an existing output.")
@@ -140,6 +151,7 @@ void check_pack_options(const std::string& output, const PackOptions& options) {
   PackOptions::table().check(options);
   check_images(options, format);
   check_report(options.quality_report, format);
+  check_entry_points(options.entry_points, format);
   if (options.journal_interval_ms < 0) {
     refuse("`journal_interval_ms` is out of range", "0 or more",
            fmt::to_string(options.journal_interval_ms));

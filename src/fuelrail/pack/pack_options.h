@@ -74,6 +74,11 @@ struct PackOptions {
   // For a list: the folder that its paths are relative to. Default: the list's own folder.
   std::string root{};
 
+  // Store entry points of the images that have any (`hint_maker` in decode/decoder.h) in the
+  // sidecar, as `build_sidecar` does, so that loaders decode crops of baseline JPEGs faster. It
+  // takes about 1 ms for each photograph. An existing output that is kept (`resume`) gets none.
+  bool entry_points = false;
+
   // For formats whose records are nested files: a file X.md, which gets a report of the quality of
   // the images that this run encodes; X.csv and X.svg are written beside it
   // (output/quality_report.h). An existing report is replaced. It takes longer, because each still

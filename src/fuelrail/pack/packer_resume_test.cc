@@ -49,18 +49,19 @@ class ResumedPacker : public Packer {
   };
 
   // One file, parts that are named one by one, and parts that are named together, in all formats;
-  // two images are unreadable.
+  // two images are unreadable, and one is large enough to have entry points.
   static std::vector<Job> jobs() {
     return {
         {"x.rec", {.images = StoredImages{.resize = 24}, .max_errors = {.count = 2}, .threads = 2}},
-        {"x.ffr", {.max_errors = {.count = 2}, .threads = 1}},
-        {"x.rec", {.nsplit = 3, .max_errors = {.count = 2}, .threads = 2}},
+        {"x.ffr", {.entry_points = true, .max_errors = {.count = 2}, .threads = 1}},
+        {"x.rec", {.nsplit = 3, .entry_points = true, .max_errors = {.count = 2}, .threads = 2}},
         {"x.rec", {.split = {{"a", .6}, {"b", .4}}, .max_errors = {.count = 2}, .threads = 1}},
         {"x.bzna", {.max_errors = {.count = 2}, .threads = 1}, "nested"},
     };
   }
 
   ResumedPacker() {
+    put_photograph("ant/1.jpg", 80, 90, 99);
     write_file(photo("ant/2.jpg"), "no image");
     write_file(photo("bee/3.jpg"), "");
     for (size_t i = 0; i < images_.size(); ++i) {  // images that `.bzna` stores without an encoder

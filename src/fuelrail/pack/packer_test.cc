@@ -13,7 +13,9 @@
 
 #include "fuelrail/container/build_sidecar.h"
 #include "fuelrail/container/open.h"
+#include "fuelrail/container/record_file.h"
 #include "fuelrail/container/recordio/recordio_container.h"
+#include "fuelrail/decode/decoder.h"
 #include "fuelrail/decode/probe.h"
 #include "fuelrail/testing/ffrecord_file.h"
 #include "fuelrail/testing/packer_rig.h"
@@ -64,6 +66,24 @@ TEST_F(Packer, the_sidecar_is_what_rebuilding_it_gives) {
   const std::string packed = file_contents(out("x.rec.frx"));
   build_sidecar(out("x.rec"));
   EXPECT_EQ(file_contents(out("x.rec.frx")), packed);
+}
+
+TEST_F(Packer, entry_points_are_those_that_rebuilding_the_sidecar_makes) {
+  put_photograph("ant/1.jpg", 80, 90, 99);
+  for (const char* name : {"x.rec", "x.ffr"}) {
+    for (const int threads : {1, 5}) {
+      pack(photos(), out(name),
+           {.entry_points = true, .job = {.overwrite = true}, .threads = threads});
+      const auto container = open_container(out(name));
+      EXPECT_GT(dynamic_cast<const RecordFile&>(*container).hinted_records(), uint64_t{0});
+      const std::string packed = file_contents(out(name) + ".frx");
+      build_sidecar(out(name), {.hints = {.maker = hint_maker}});
+      EXPECT_TRUE(file_contents(out(name) + ".frx") == packed) << name << " " << threads;
+    }
+  }
+  EXPECT_EQ(refusal<InvalidArgumentError>(photos(), out("x.bzna"), {.entry_points = true}),
+            "`entry_points` does not apply to .bzna files: expected an output whose name ends in "
+            ".rec or .ffr, found true");
 }
 
 TEST_F(Packer, the_index_names_every_record_by_its_id) {

@@ -124,6 +124,7 @@ std::string describe_job(const PackSource& source, const std::vector<PlannedPart
   }
   text += fmt::format("stages {} {}\n", steps.stages.size(), steps.stages_name);
   text += fmt::format("first label {}\n", options.first_label_only);
+  text += fmt::format("entry points {}\n", options.entry_points);
   for (const PlannedPart& part : plan) {
     uint32_t crc = 0;
     for (const uint64_t image : part.images) {

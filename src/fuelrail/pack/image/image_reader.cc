@@ -16,12 +16,13 @@ std::string reason_of(const Error& error) {
 }
 
 ImageReader::ImageReader(const PackSource& source, const ImageSteps& steps, RecordContent content,
-                         bool first_label_only, SpareBuffers& spares)
+                         MakeHints make_hints, bool first_label_only, SpareBuffers& spares)
     : source_(source),
       thread_(source.begin_thread()),
       first_label_only_(first_label_only),
       spares_(spares),
-      maker_(make_record_maker(content, steps)) {}
+      maker_(make_record_maker(content, steps)),
+      make_hints_(std::move(make_hints)) {}
 
 PackedImage ImageReader::read(uint64_t i) {
   PackedImage packed;
@@ -41,6 +42,7 @@ PackedImage ImageReader::read(uint64_t i) {
     }
     packed.id = image_.id;
     packed.crc = crc32(packed.payload);
+    if (make_hints_) packed.hints = make_hints_(only_image_.in(packed.payload));
     return packed;
   } catch (StepsError& error) {
     error.add({.path = source_.path(i)});

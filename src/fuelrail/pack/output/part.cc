@@ -151,7 +151,8 @@ void Part::remove_companions() {
   }
 }
 
-bool Part::adopt_image(uint64_t framed_bytes, uint32_t crc, uint64_t id) {
+bool Part::adopt_image(uint64_t framed_bytes, uint32_t crc, uint64_t id,
+                       HintWorkers& hint_workers) {
   if (framed_bytes > data_->position() - adopted_) return false;
   framed_.resize(framed_bytes);
   data_->read_back(adopted_, framed_);
@@ -160,6 +161,7 @@ bool Part::adopt_image(uint64_t framed_bytes, uint32_t crc, uint64_t id) {
   if (!payload || crc32(*payload) != crc) return false;
   naming(
       uri_, [&] { records_writer_->adopt(framed_bytes, *payload, crc, id); }, records_);
+  hint_workers.add(records_, *payload, crc);
   add_image(*payload, id);
   adopted_ += framed_bytes;
   ++records_;

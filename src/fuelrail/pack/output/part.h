@@ -35,6 +35,7 @@
 
 #include "fuelrail/base/bytes.h"
 #include "fuelrail/container/formats.h"
+#include "fuelrail/container/hint_workers.h"
 #include "fuelrail/container/payload.h"
 #include "fuelrail/container/record_file_writer.h"
 #include "fuelrail/container/sidecar/sidecar_writer.h"
@@ -70,9 +71,9 @@ class Part {
   Part& operator=(Part&&) = delete;
 
   // Takes over the next record in the file, that of the image or sample `id`, if it has
-  // `framed_bytes` bytes and its payload has the checksum `crc`. Returns: whether it does. Errors:
-  // IoError.
-  bool adopt_image(uint64_t framed_bytes, uint32_t crc, uint64_t id);
+  // `framed_bytes` bytes and its payload has the checksum `crc`. Adds it to `hint_workers`.
+  // Returns: whether it does. Errors: IoError; those of HintWorkers::add.
+  bool adopt_image(uint64_t framed_bytes, uint32_t crc, uint64_t id, HintWorkers& hint_workers);
   // Removes the bytes after the last record that was taken over. Call before the first record is
   // appended.
   void end_adopting();

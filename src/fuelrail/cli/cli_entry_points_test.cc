@@ -1,0 +1,122 @@
+// Entry points of JPEGs: which commands make them, carry them along and speak of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fuelrail/container/open.h"
+#include "fuelrail/container/record_file.h"
+#include "fuelrail/testing/cli_call.h"
+#include "fuelrail/testing/photographs.h"
+#include "fuelrail/testing/temporary_directory.h"
+
+namespace fuelrail {
+namespace {
+
+using testing::call;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::Said;
+
+// A folder of four JPEGs, which are large enough for entry points, and a file packed from it.
+class CliEntryPoints : public ::testing::Test {
+ protected:
+  CliEntryPoints() {
+    for (const char* name : {"ant/0", "ant/1", "bee/0", "bee/1"}) {
+      write_file(directory_ / (std::string("photos/") + name + ".jpg"),
+                 as_text(make_jpeg(200, 300 + static_cast<int>(name[4]), 1)));
+    }
+  }
+
+  std::string at(const std::string& name) const { return directory_ / name; }
+  std::string packed(const std::string& name, std::vector<std::string> options = {}) const {
+    options.insert(options.begin(), {"pack", at("photos"), at(name), "-q"});
+    const Said said = call(options);
+    EXPECT_EQ(said.code, 0) << said.err;
+    return at(name);
+  }
+  static std::string frx(const std::string& file) { return file_contents(file + ".frx"); }
+  // The number of records with entry points.
+  static uint64_t with_entry_points(const std::string& file) {
+    const auto container = open_container(file);
+    const Sidecar& sidecar = dynamic_cast<const RecordFile&>(*container).sidecar();
+    return sidecar.has_hints() ? sidecar.hinted_records() : 0;
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(CliEntryPoints, index_makes_them_unless_told_not_to) {
+  for (const char* name : {"x.rec", "x.ffr"}) {
+    const std::string file = packed(name);
+    const std::string without = frx(file);
+    EXPECT_EQ(with_entry_points(file), 0u);
+    ASSERT_EQ(call({"index", file, "-q", "--threads", "1"}).code, 0);
+    EXPECT_EQ(with_entry_points(file), 4u);
+    const std::string with = frx(file);
+    ASSERT_EQ(call({"index", file, "-q", "--threads", "3"}).code, 0);
+    EXPECT_EQ(frx(file), with);
+    EXPECT_EQ(call({"verify", file, "-q"}).code, 0);
+    ASSERT_EQ(call({"index", file, "-q", "--no-entry-points"}).code, 0);
+    EXPECT_EQ(frx(file), without);
+  }
+}
+
+TEST_F(CliEntryPoints, index_refuses_wrong_options) {
+  const std::string file = packed("x.rec");
+  EXPECT_EQ(call({"index", file, "--threads", "0"}).code, 2);
+  const Said said = call({"index", file, "--no-entry-point"});
+  EXPECT_EQ(said.code, 2);
+  EXPECT_THAT(said.err, HasSubstr("--no-entry-points"));
+}
+
+TEST_F(CliEntryPoints, pack_makes_them_if_asked_and_otherwise_says_how_to_get_them) {
+  const Said without = call({"pack", at("photos"), at("x.rec")});
+  EXPECT_THAT(without.err, HasSubstr("tip: 'fuelrail index " + at("x.rec") + "'"));
+  const Said with = call({"pack", at("photos"), at("y.rec"), "--entry-points"});
+  EXPECT_THAT(with.err, Not(HasSubstr("tip")));
+  EXPECT_EQ(with_entry_points(at("y.rec")), 4u);
+  const std::string packed = frx(at("y.rec"));
+  ASSERT_EQ(call({"index", at("y.rec"), "-q"}).code, 0);
+  EXPECT_EQ(frx(at("y.rec")), packed);
+  EXPECT_THAT(call({"doctor", at("x.rec")}).out, HasSubstr("has no entry points"));
+  EXPECT_THAT(call({"doctor", at("y.rec")}).out, Not(HasSubstr("entry points")));
+}
+
+TEST_F(CliEntryPoints, convert_and_merge_carry_them_along) {
+  const std::string rec = packed("x.rec");
+  ASSERT_EQ(call({"index", rec, "-q"}).code, 0);
+  ASSERT_EQ(call({"convert", rec, at("y.ffr"), "-q"}).code, 0);
+  const std::string converted = frx(at("y.ffr"));
+  EXPECT_EQ(with_entry_points(at("y.ffr")), 4u);
+  ASSERT_EQ(call({"index", at("y.ffr"), "-q"}).code, 0);
+  EXPECT_EQ(frx(at("y.ffr")), converted);
+  ASSERT_EQ(call({"convert", at("y.ffr"), at("z.rec"), "-q"}).code, 0);
+  EXPECT_EQ(frx(at("z.rec")), frx(rec));
+
+  for (const char* part : {"0", "1"}) packed("p.rec", {"--nsplit", "2", "--part", part});
+  ASSERT_EQ(call({"index", at("p.part001.rec"), "-q"}).code, 0);
+  const std::vector<std::string> merge{"merge", at("m.rec"), at("p.part000.rec"),
+                                       at("p.part001.rec"), "-q"};
+  ASSERT_EQ(call(merge).code, 0);
+  EXPECT_EQ(with_entry_points(at("m.rec")), 2u);
+  EXPECT_EQ(call({"verify", at("m.rec"), "-q"}).code, 0);
+  ASSERT_EQ(call({"index", at("m.rec"), "-q"}).code, 0);
+  EXPECT_EQ(frx(at("m.rec")), frx(rec));
+}
+
+TEST_F(CliEntryPoints, info_and_bench_say_whether_there_are_any) {
+  const std::string rec = packed("x.rec");
+  EXPECT_THAT(call({"info", rec}).out, HasSubstr("entry points none ('fuelrail index' adds them"));
+  EXPECT_THAT(call({"info", rec, "--json"}).out, HasSubstr("\"entry_points\":0"));
+  ASSERT_EQ(call({"index", rec, "-q"}).code, 0);
+  EXPECT_THAT(call({"info", rec}).out, HasSubstr("entry points of 4 JPEGs"));
+  EXPECT_THAT(call({"info", rec, "--json"}).out, HasSubstr("\"entry_points\":4"));
+  EXPECT_THAT(call({"info", at("photos")}).out, Not(HasSubstr("entry points")));
+  EXPECT_THAT(call({"bench", rec, "--seconds", "0.01", "-q"}).out,
+              Not(HasSubstr("fuelrail index")));
+}
+
+}  // namespace
+}  // namespace fuelrail
