@@ -63,6 +63,7 @@ OptionValues summary(const pack::PackResult& result) {
   OptionValues all;
   all["files"] = files;
   all["failures"] = failures;
+  all["recoded"] = result.recoded;
   all["unassigned"] = result.unassigned;
   all["report"] = result.report.empty() ? nb::none() : nb::object(fs_text(result.report));
   return all;

@@ -65,6 +65,10 @@ class PackReport:
     """
     unassigned: int = 0
     """Number of images or samples in no part, if the fractions of the split add up to less than 1."""
+    recoded: int = 0
+    """Number of progressive JPEGs that this run stored as baseline, with `baseline`. Those that an
+    earlier run packed are not counted.
+    """
 
 
 @suggests_options
@@ -78,6 +82,7 @@ def pack(
     quality: int | None = None,
     verify_images: bool = True,
     decode: bool = False,
+    baseline: bool = False,
     crf: float = 23,
     preset: str = "medium",
     chroma: int = 420,
@@ -141,6 +146,10 @@ def pack(
         Default: True.
     decode: decodes every image before it is stored, to find damage beyond the header. Images that
         are encoded again are always decoded. Default: False.
+    baseline: stores progressive JPEGs as baseline JPEGs with the same coefficients and metadata,
+        which are decoded faster. The pixels of both are compared first. Progressive JPEGs that are
+        damaged or would lose anything are stored as they are. Of samples, it applies to image
+        fields. Not for `.bzna`. Default: False.
     crf: for `.bzna`: x265's constant rate factor, 0 to 51. Smaller numbers give better and larger
         images. Default: 23.
     preset: for `.bzna`: x265's preset, "ultrafast" to "placebo". Slower presets give smaller files.
@@ -313,6 +322,7 @@ def pack_report(call: Callable[[list[str]], dict[str, Any]]) -> PackReport:
         failures=tuple(PackFailure(*failure) for failure in result["failures"]),
         report=result["report"],
         unassigned=result["unassigned"],
+        recoded=result["recoded"],
     )
 
 

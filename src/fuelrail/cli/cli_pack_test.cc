@@ -8,6 +8,7 @@
 
 #include "fuelrail/testing/absent_codec.h"
 #include "fuelrail/testing/cli_call.h"
+#include "fuelrail/testing/made_jpeg.h"
 #include "fuelrail/testing/packer_rig.h"
 
 namespace fuelrail {
@@ -137,6 +138,14 @@ TEST_F(CliPack, an_error_says_what_was_expected_and_what_to_do) {
     for (const std::string& text : wrong.said) EXPECT_THAT(said.err, HasSubstr(text));
     EXPECT_THAT(said.err, Not(HasSubstr("journal")));
   }
+}
+
+TEST_F(CliPack, says_how_many_progressive_jpegs_became_baseline) {
+  const std::vector<std::byte> jpeg = make_jpeg({.progressive = true});
+  for (const char* name : {"ant/1.jpg", "bee/2.jpg"}) write_file(photo(name), as_text(jpeg));
+  EXPECT_THAT(pack_into("plain.rec", {}).out, Not(HasSubstr("baseline")));
+  EXPECT_THAT(pack_into("x.rec", {"--baseline"}).out,
+              HasSubstr("2 progressive JPEGs stored as baseline\n"));
 }
 
 TEST_F(CliPack, a_run_that_failed_goes_on_with_resume) {

@@ -41,15 +41,17 @@ Examples:
   fuelrail pack photos small.{1} --resize 256          shorter side 256; smaller images are unchanged
   fuelrail pack photos x.{1} --nsplit 8 --part 3       x.part003.{1}; one part per machine
   fuelrail pack photos x.{1} --decode                  finds damaged images before training does
+  fuelrail pack photos x.{1} --baseline                progressive JPEGs become faster to load
   fuelrail pack photos x.{1} --resume                  resumes an interrupted run
   fuelrail pack train=a validation=b x{stills}            two splits in one file
   fuelrail pack photos x{stills} --resize 512             H.265 stills instead of the images' files
   fuelrail pack photos x{stills} --quality-report q.md    also reports how good the stills are
 
 Without --resize and --quality the files are packed unchanged, and only their headers are checked;
---decode also decodes every image, so that all damage is found. With --resize or --quality every
-image is decoded, turned upright and encoded as JPEG. With --resize but without --quality, JPEGs
-that are already small enough are packed unchanged.
+--decode also decodes every image, so that all damage is found. With --baseline, progressive JPEGs
+become baseline JPEGs with the same pixels and metadata; those that would lose anything are packed
+unchanged. With --resize or --quality every image is decoded, turned upright and encoded as JPEG.
+With --resize but without --quality, JPEGs that are already small enough are packed unchanged.
 
 In a {stills} file, every image is encoded as an H.265 still, whose size and quality --crf and
 --preset determine, and again as a thumbnail of at most 512 x 512 pixels, unless it is that small.
@@ -153,7 +155,7 @@ std::vector<Option> options_of(PackArguments& arguments) {
        options_of_table(pack::PackOptions::table(), options, {"seed", "entry_points"}),
        annotated_options(arguments.annotated),
        options_of_table(pack::StoredImages::table(), arguments.images,
-                        {"resize", "quality", "decode", "crf", "preset", "chroma"}),
+                        {"resize", "quality", "decode", "baseline", "crf", "preset", "chroma"}),
        {{"--no-thumb", &arguments.no_thumb, "H.265: store no thumbnails"},
         {"--quality-report", &options.quality_report,
          "H.265: decode each still again, and write its PSNR, SSIM and bytes to this file FILE.md, "

@@ -19,6 +19,9 @@ void report_file(const pack::PackResult::File& file, Console& console) {
 
 void report_packed(const pack::PackResult& result, Console& console) {
   for (const pack::PackResult::File& file : result.files) report_file(file, console);
+  if (result.recoded > 0) {
+    console.print_line(counted(result.recoded, "progressive JPEG") + " stored as baseline");
+  }
   if (result.unassigned > 0) {
     console.print_line(counted(result.unassigned, "image") +
                        " in no part: the fractions do not cover " +

@@ -321,7 +321,7 @@ void PackJob::compare_image(Planned& planned, PackedImage packed, MadeAlready& t
   JournalItem item;
   if (packed.failure.empty()) {
     item = {static_cast<uint32_t>(there.take(packed, path)), packed.crc};
-    add_to_report(planned, packed);
+    note(planned, packed);
     add_to_split(planned, planned.plan.images[planned.taken], there.records() - 1);
     spares_.give(std::move(packed.payload));
   } else {
@@ -343,7 +343,7 @@ bool PackJob::write_image(Planned& planned, PackedImage packed) {
     planned.part->append_image(packed.payload, packed.crc, packed.id);
     add_to_split(planned, planned.next(), planned.part->records() - 1);
     journal_->add_record(planned.part->bytes() - before, packed.crc);
-    add_to_report(planned, packed);
+    note(planned, packed);
     spares_.give(std::move(packed.payload));
   } else {
     const std::string reason = packed.failure;
@@ -363,10 +363,11 @@ bool PackJob::write_image(Planned& planned, PackedImage packed) {
 }
 
 // Requires: the image is the part's next one.
-void PackJob::add_to_report(const Planned& planned, const PackedImage& packed) {
+void PackJob::note(const Planned& planned, const PackedImage& packed) {
+  recoded_ += packed.made.recoded;
   if (quality_report_ == nullptr) return;
-  if (packed.measured) {
-    quality_report_->add(source_.path(planned.next()), *packed.measured);
+  if (packed.made.measured) {
+    quality_report_->add(source_.path(planned.next()), *packed.made.measured);
   } else {
     ++unchanged_;
   }
@@ -500,6 +501,7 @@ void PackJob::give_up(const PackFailure& failure, bool all_listed) {
 
 PackResult PackJob::result() {
   PackResult result;
+  result.recoded = recoded_;
   for (Planned& planned : parts_) result.files.push_back(std::move(planned.made));
   if (together()) result.unassigned = source_.size() - total_;
   if (!failures_.empty()) result.report = report_uri_;

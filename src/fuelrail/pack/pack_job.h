@@ -78,7 +78,7 @@ class PackJob {
   void compare_image(Planned& planned, PackedImage packed, MadeAlready& there,
                      std::vector<JournalItem>& items);
   bool write_image(Planned& planned, PackedImage packed);
-  void add_to_report(const Planned& planned, const PackedImage& packed);
+  void note(const Planned& planned, const PackedImage& packed);
   void finish_report();
   void add_to_split(Planned& planned, uint64_t image, uint64_t record) const;
   void leave_out(PackFailure failure);
@@ -107,6 +107,7 @@ class PackJob {
   std::vector<PackFailure> failures_;
   std::unique_ptr<PackJournal> journal_;
   std::unique_ptr<QualityReport> quality_report_;  // null: none is requested
+  uint64_t recoded_ = 0;                           // JPEGs that this run stored as baseline
   uint64_t unchanged_ = 0;  // images that this run packed without measuring them
 };
 

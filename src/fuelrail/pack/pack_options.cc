@@ -75,6 +75,12 @@ void check_report(const std::string& report, const FileFormat& format) {
 void check_stored(const StoredImages& images, const FileFormat& format) {
   StoredImages::table().check(images);
   if (format.content == RecordContent::kNestedFile) {
+    if (images.baseline) {
+      refuse(fmt::format("`baseline` does not apply to {} files", format.extension),
+             fmt::format("an output whose name ends in {}",
+                         extensions_with(RecordContent::kImageRecord)),
+             "true");
+    }
     if (!images.quality) return;
     refuse(fmt::format("`quality` does not apply to {} files", format.extension), "`crf`",
            fmt::format("quality {}", *images.quality));
@@ -115,6 +121,10 @@ const OptionTable<StoredImages>& StoredImages::table() {
           .flag("verify_images", &StoredImages::verify_images, "check every image's header.")
           .flag("decode", &StoredImages::decode,
                 "decode every image before it is stored, to find damage beyond the header.")
+          .flag(
+              "baseline", &StoredImages::baseline,
+              "store progressive JPEGs as baseline JPEGs with the same pixels and metadata, which "
+              "load faster. Those that this would change otherwise are stored as they are.")
           .part(&StoredImages::stills, StoredStills::table());
   return table;
 }

@@ -29,6 +29,10 @@ struct StoredImages {
   // Decode every image, as a loader will, to find damage after the header while packing. Images
   // that are encoded again are always decoded.
   bool decode = false;
+  // Store progressive JPEGs as baseline JPEGs, without loss (image/baseline_recoder.h). Those that
+  // cannot be re-coded so are stored as they are, and images that are encoded again are baseline in
+  // any case. Does not apply to formats whose records are nested files.
+  bool baseline = false;
 
   // For formats whose records are nested files (RecordContent): every image is encoded, except one
   // that is a nested file already and is not resized. `quality` does not apply.

@@ -51,7 +51,10 @@ struct PackResult {
   std::vector<File> files;            // in the order of the parts
   std::vector<PackFailure> failures;  // unreadable folders, then skipped images, in source order
   uint64_t unassigned = 0;            // images that the split assigns to no part
-  std::string report;                 // path of the report file; empty if nothing failed
+  // Progressive JPEGs that this run stored as baseline (StoredImages::baseline); without those that
+  // an earlier run packed, which `resume` does not read again.
+  uint64_t recoded = 0;
+  std::string report;  // path of the report file; empty if nothing failed
 };
 
 }  // namespace fuelrail::pack

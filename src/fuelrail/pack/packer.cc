@@ -174,8 +174,9 @@ PackResult pack_samples(const SampleSource& samples, const std::string& output,
                         const PackOptions& options, bool strict) {
   check_outputs(output, options);
   check_sample_options(samples, output, options);
+  const auto& images = std::get<StoredImages>(options.images);
   const SampleRecords records(
-      samples, {.headers = std::get<StoredImages>(options.images).verify_images, .strict = strict});
+      samples, {.headers = images.verify_images, .strict = strict, .baseline = images.baseline});
   if (!samples.is_stream() && samples.size() == 0) {
     throw CorruptError("the source has no samples", {.path = output});
   }

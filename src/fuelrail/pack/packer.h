@@ -55,7 +55,8 @@ namespace fuelrail::pack {
 // Memory: encoded images that wait for their turn, at most 8 MiB for each thread and 64 MiB
 // altogether, plus the image whose turn is next; the pixels and bytes of one image for each thread,
 // and for H.265 stills encoders (12 bytes for each pixel of the image, or up to 60 MB for smaller
-// images); 20 bytes for each record (120 and its name in a `.bzna` file) and 16 bytes for each
+// images); with `baseline`, the pixels and coefficients of one more image for each thread; 20 bytes
+// for each record (120 and its name in a `.bzna` file) and 16 bytes for each
 // image; with `resume`, 8 more bytes for each image; while an existing output is compared, 8 more
 // bytes for each image, and at the end of the comparison up to 27 more bytes for each image; with
 // `quality_report`, 24 more bytes for each image, and at its end up to 24 more; the names in the
@@ -87,7 +88,8 @@ PackResult pack(const std::vector<SplitSource>& sources, const std::string& outp
 
 // Packs samples of many fields as sample records (container/sample_record.h), into RecordIO or
 // FFRecord files. Their class names are stored in the sidecar. Everything above applies to samples
-// as to images, except that `options.images` must be StoredImages without `resize` and `quality`;
+// as to images, except that `options.images` must be StoredImages without `resize`, `quality`
+// and `decode`; `baseline` applies to their image fields;
 // with `verify_images`, the header of each image is read, and also compared with the boxes, masks
 // and maps that refer to it. Boxes outside of their image by more than its size are counted in a
 // warning; with `strict`, they are errors of their samples. Samples of a stream (is_stream) cannot

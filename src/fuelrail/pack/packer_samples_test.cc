@@ -13,9 +13,11 @@
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/open.h"
+#include "fuelrail/encode/baseline_jpeg.h"
 #include "fuelrail/encode/png_encoder.h"
 #include "fuelrail/pack/packer.h"
 #include "fuelrail/pack/source/schema_doubts.h"
+#include "fuelrail/testing/made_jpeg.h"
 #include "fuelrail/testing/refusal.h"
 #include "fuelrail/testing/temporary_directory.h"
 
@@ -58,6 +60,7 @@ class MadeSource final : public SampleSource {
     const std::vector<uint8_t> pixels(8 * 12, static_cast<uint8_t>(i));
     SourceValue& image = out.fields[0];
     encode_png({pixels.data(), 8, 12, 1, 12}, kDefaultPngLevel, image.bytes);
+    if (!jpeg.empty()) image.bytes = jpeg;
     if (lends_from) lend(*lends_from, image, out);
     out.fields[1].shape = {1, 4};
     out.fields[1].bytes.resize(sizeof box);
@@ -69,6 +72,7 @@ class MadeSource final : public SampleSource {
   uint64_t read_count() const { return read_; }
 
   std::array<float, 4> box{0, 0, 12, 8};
+  std::vector<std::byte> jpeg{};       // the image of each sample, instead of a PNG
   std::optional<size_t> lends_from{};  // the first byte of the images that is lent
   bool bad = false;
   bool all_bad = false;
@@ -96,6 +100,22 @@ class PackedSamples : public ::testing::Test {
   MadeSource indexed_{false};
   MadeSource stream_{true};
 };
+
+TEST_F(PackedSamples, progressive_jpegs_become_baseline_if_that_is_wanted) {
+  const std::vector<std::byte> progressive = make_jpeg({.size = {8, 12}, .progressive = true});
+  ASSERT_TRUE(recode_as_baseline(progressive, indexed_.jpeg));
+  pack_samples(indexed_, out("expected.rec"), {.threads = 1});
+  indexed_.jpeg = progressive;
+  for (const std::optional<size_t> lends_from :
+       {std::optional<size_t>(), {0}, {progressive.size() - 20}}) {
+    indexed_.lends_from = lends_from;
+    const PackResult result = pack_samples(
+        indexed_, out("x.rec"),
+        {.images = StoredImages{.baseline = true}, .job = {.overwrite = true}, .threads = 3});
+    EXPECT_EQ(result.recoded, kCount);
+    EXPECT_EQ(file_contents(out("x.rec")), file_contents(out("expected.rec")));
+  }
+}
 
 TEST_F(PackedSamples, a_stream_gives_the_same_bytes_for_any_number_of_threads) {
   pack_samples(indexed_, out("indexed.rec"), {.threads = 1});

@@ -56,7 +56,8 @@ PlannedPart positions_part(uint64_t images, const std::string& output, const Pac
 ImageSteps image_steps(const PackOptions& options) {
   if (const auto* steps = std::get_if<ImageSteps>(&options.images)) return *steps;
   const auto& stored = std::get<StoredImages>(options.images);
-  ImageSteps steps{.shorter_side = stored.resize.value_or(0),
+  ImageSteps steps{.baseline = stored.baseline,
+                   .shorter_side = stored.resize.value_or(0),
                    .rule = ResizeRule::kShrink,
                    .quality = stored.quality,
                    .stills = stored.stills,
@@ -112,11 +113,12 @@ std::string describe_job(const PackSource& source, const std::vector<PlannedPart
   // Another version may encode an image differently.
   std::string text = "fuelrail " FUELRAIL_VERSION "\n";
   text += fmt::format(
-      "keep {} verify {} color {} crop {} resize {} {} {} rule {} encoding {} quality {} seed {}\n",
-      static_cast<int>(steps.keep), static_cast<int>(steps.verify), static_cast<int>(steps.color),
-      steps.center_crop, steps.shorter_side, steps.resize.height, steps.resize.width,
-      static_cast<int>(steps.rule), static_cast<int>(steps.encoding), steps.quality.value_or(-1),
-      steps.seed);
+      "keep {} verify {} baseline {} color {} crop {} resize {} {} {} rule {} encoding {} quality "
+      "{} seed {}\n",
+      static_cast<int>(steps.keep), static_cast<int>(steps.verify), steps.baseline,
+      static_cast<int>(steps.color), steps.center_crop, steps.shorter_side, steps.resize.height,
+      steps.resize.width, static_cast<int>(steps.rule), static_cast<int>(steps.encoding),
+      steps.quality.value_or(-1), steps.seed);
   if (format_for(FormatWork::kWrite, plan.front().uri).content == RecordContent::kNestedFile) {
     text += fmt::format("crf {} preset {} chroma {} thumb {} by {}\n", steps.stills.hevc.crf,
                         steps.stills.hevc.preset, steps.stills.hevc.chroma, steps.stills.thumb,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import json
 import pathlib
 import shutil
@@ -8,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import fuelrail as fr
 from fuelrail.ffrecord import PackedFolder, pack_folder
@@ -174,6 +176,30 @@ def test_decode_finds_what_the_header_does_not_show(
     assert not fr.pack(source, tmp_path / "unseen.rec").failures
     report = fr.pack(source, tmp_path / "out.rec", decode=True, max_errors=1)
     assert [failure.path for failure in report.failures] == [str(cut)]
+
+
+def test_baseline_keeps_the_pixels_and_metadata_of_progressive_jpegs(
+    tmp_path: pathlib.Path,
+) -> None:
+    image = photograph(1, 40, 50)
+    (tmp_path / "source/a").mkdir(parents=True)
+    progressive = tmp_path / "source/a/0.jpg"
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    image.save(progressive, progressive=True, exif=exif, icc_profile=b"profile", comment=b"said")
+    image.save(tmp_path / "source/a/1.jpg")
+    report = fr.pack(tmp_path / "source", tmp_path / "out.rec", baseline=True)
+    assert report.recoded == 1
+    records = [sample.image for sample in fr.open(tmp_path / "out.rec")]
+    assert records[1] == (tmp_path / "source/a/1.jpg").read_bytes()
+    stored, original = Image.open(io.BytesIO(records[0])), Image.open(progressive)
+    assert "progressive" in original.info
+    assert "progressive" not in stored.info
+    assert np.array_equal(np.asarray(stored), np.asarray(original))
+    assert stored.getexif() == original.getexif() == exif
+    for key in ("icc_profile", "comment"):
+        assert stored.info[key] == original.info[key]
+    assert fr.pack(tmp_path / "source", tmp_path / "plain.rec").recoded == 0
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@
 #include "fuelrail/decode/orientation.h"
 #include "fuelrail/encode/jpeg_encoder.h"
 #include "fuelrail/encode/png_encoder.h"
+#include "fuelrail/pack/image/baseline_recoder.h"
 #include "fuelrail/pack/image/stage_runner.h"
 #include "fuelrail/transform/cv_resize.h"
 
@@ -98,14 +99,21 @@ struct ImagePipeline::Impl {
   }
 
   Bytes prepare(const EncodedImage& encoded, uint64_t place) {
+    recoded = false;
     if (steps.keep == ImageSteps::Keep::kAll) {
       verify(encoded);
-      return bytes_to_store(encoded);
+      return recode(bytes_to_store(encoded));
     }
     const ImageInfo info = probe(encoded);
     const ConstImageView image = decode(encoded, info);
-    if (keeps_bytes(info) && encoded.stands_alone()) return encoded.bytes;
+    if (keeps_bytes(info) && encoded.stands_alone()) return recode(encoded.bytes);
     return encode(change(upright(image, info), place, true));
+  }
+
+  Bytes recode(Bytes encoded) {
+    const Bytes baseline = steps.baseline ? recoder.recode(encoded) : Bytes();
+    recoded = !baseline.empty();
+    return recoded ? baseline : encoded;
   }
 
   // `own`: a few bytes after the image may be read, as transforms require.
@@ -210,6 +218,8 @@ struct ImagePipeline::Impl {
 
   const ImageSteps& steps;
   std::unique_ptr<Decoder> decoder;
+  BaselineRecoder recoder;
+  bool recoded = false;  // by the last `prepare`
   CvResizer resizer;
   StageRunner shrinker;
   std::vector<Made> made;
@@ -226,8 +236,11 @@ Bytes ImagePipeline::prepare(const EncodedImage& encoded, uint64_t place) {
   return impl_->prepare(encoded, place);
 }
 Bytes ImagePipeline::prepare(ConstImageView pixels, uint64_t place) {
+  impl_->recoded = false;
   return impl_->encode(impl_->change(pixels, place, false));
 }
+
+bool ImagePipeline::recoded() const { return impl_->recoded; }
 
 ConstImageView ImagePipeline::pixels(const EncodedImage& encoded, uint64_t place) {
   const ImageInfo info = probe(encoded);

@@ -1,5 +1,6 @@
-// Turns an image file's bytes, or pixels, into the bytes to pack: the file's bytes unchanged, or
-// the encoded result of the steps. Also returns the result as pixels.
+// Turns an image file's bytes, or pixels, into the bytes to pack: the file's bytes unchanged or
+// re-coded (ImageSteps::baseline), or the encoded result of the steps. Also returns the result as
+// pixels.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,9 @@ class ImagePipeline {
 
   // As above, for pixels of 1, 3 or 4 channels. ImageSteps::keep and `color` do not apply.
   Bytes prepare(ConstImageView pixels, uint64_t place);
+
+  // Whether the bytes that `prepare` returned last are a re-coded JPEG (ImageSteps::baseline).
+  bool recoded() const;
 
   // The result of the steps before it is encoded, valid until the next call; ImageSteps::keep does
   // not apply. Errors: those of `probe`, of decoding and of the stages.

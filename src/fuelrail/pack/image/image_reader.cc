@@ -36,9 +36,10 @@ PackedImage ImageReader::read(uint64_t i) {
     }
     if (image_.is_record) {
       packed.payload = std::move(image_.storage);
+      packed.made.recoded = image_.values.recoded;
     } else {
       packed.payload = spares_.take();
-      packed.measured = maker_->make(image_, i, packed.payload);
+      packed.made = maker_->make(image_, i, packed.payload);
     }
     packed.id = image_.id;
     packed.crc = crc32(packed.payload);

@@ -21,10 +21,10 @@ struct PackedImage {
   uint64_t id = 0;
   std::vector<std::byte> payload;
   uint32_t crc = 0;
-  std::vector<std::byte> hints{};           // of the payload's image (EncodedImage::hints)
-  std::optional<MeasuredStill> measured{};  // as RecordMaker::make returns it
-  std::string failure;                      // the reason for a missing payload; empty on success
-  bool ended = false;                       // the source is a stream that has no image i
+  std::vector<std::byte> hints{};  // of the payload's image (EncodedImage::hints)
+  MadeRecord made{};               // as RecordMaker::make returns it
+  std::string failure;             // the reason for a missing payload; empty on success
+  bool ended = false;              // the source is a stream that has no image i
 };
 
 // The error's message without its path and record, because the report stores the path separately.

@@ -93,6 +93,9 @@ struct ImageSteps {
   enum class Verify : uint8_t { kNothing, kHeader, kPixels };
   Verify verify = Verify::kHeader;
 
+  // Re-code progressive JPEGs among the images that keep their bytes (baseline_recoder.h).
+  bool baseline = false;
+
   // The steps, in this order.
   ColorMode color = ColorMode::kColor;
   bool center_crop = false;  // the central square
@@ -112,8 +115,8 @@ struct ImageSteps {
 
   uint64_t seed = 0;
 
-  // The options, under MXNet's names. Not in the table: `verify`, `resize`, the value kShrink of
-  // `rule`, the stages, `stills` and `measure`.
+  // The options, under MXNet's names. Not in the table: `verify`, `baseline`, `resize`, the value
+  // kShrink of `rule`, the stages, `stills` and `measure`.
   static const OptionTable<ImageSteps>& table();
 };
 

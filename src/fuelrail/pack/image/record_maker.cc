@@ -13,12 +13,12 @@ class ImageRecordMaker final : public RecordMaker {
  public:
   explicit ImageRecordMaker(const ImageSteps& steps) : pipeline_(steps) {}
 
-  std::optional<MeasuredStill> make(const SourceImage& image, uint64_t place,
-                                    std::vector<std::byte>& payload) override {
+  MadeRecord make(const SourceImage& image, uint64_t place,
+                  std::vector<std::byte>& payload) override {
     const Bytes encoded = image.pixels.data == nullptr ? pipeline_.prepare(image.encoded, place)
                                                        : pipeline_.prepare(image.pixels, place);
     make_image_record(image, encoded, payload);
-    return std::nullopt;
+    return {.recoded = pipeline_.recoded() ? 1u : 0u};
   }
 
  private:

@@ -15,6 +15,12 @@
 
 namespace fuelrail::pack {
 
+// What happened to an image on its way into a record.
+struct MadeRecord {
+  std::optional<MeasuredStill> measured{};  // set for a still that was encoded, with `measure`
+  uint64_t recoded = 0;                     // images that became baseline JPEGs
+};
+
 // Threads: one maker for each thread; it keeps its working memory between calls.
 class RecordMaker {
  public:
@@ -22,11 +28,10 @@ class RecordMaker {
   RecordMaker& operator=(RecordMaker&&) = delete;
 
   // Replaces `payload` with the record of the image, which is number `place` of its source.
-  // Returns: how well a still that was encoded shows the image, if ImageSteps::measure is set.
   // Errors: those of ImagePipeline; UnsupportedError for an image that is too long for a record,
   // and for labels that the format cannot store.
-  virtual std::optional<MeasuredStill> make(const SourceImage& image, uint64_t place,
-                                            std::vector<std::byte>& payload) = 0;
+  virtual MadeRecord make(const SourceImage& image, uint64_t place,
+                          std::vector<std::byte>& payload) = 0;
 };
 
 // Requires: check(steps) has passed. Lifetime: `steps` outlives the maker.

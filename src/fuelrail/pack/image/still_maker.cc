@@ -73,15 +73,15 @@ Size thumbnail_of(Size image) {
   return {.height = reduced(image.height), .width = reduced(image.width)};
 }
 
-std::optional<MeasuredStill> StillMaker::make(const SourceImage& image, uint64_t place,
-                                              std::vector<std::byte>& payload) {
+MadeRecord StillMaker::make(const SourceImage& image, uint64_t place,
+                            std::vector<std::byte>& payload) {
   mp4::NewRecord record{.label = label_of(image), .name = image.name};
   const Bytes file = image.encoded.bytes;
   const bool is_nested = steps_.keep == ImageSteps::Keep::kAll && image.encoded.codec == nullptr &&
                          announces(kMp4Format, file);
   const mp4::NestedFile nested = is_nested ? mp4::read_nested_file(file, "", 0) : mp4::NestedFile{};
   if (record.name.empty()) record.name = nested.name;
-  std::optional<MeasuredStill> result;
+  MadeRecord result;
   ConstImageView pixels{};
   const bool keeps_stills = keep_stills(file, nested, record);
   if (keeps_stills) {
@@ -90,8 +90,8 @@ std::optional<MeasuredStill> StillMaker::make(const SourceImage& image, uint64_t
     pixels = pipeline_.pixels(image.encoded, place);
     record.input = encode_still(pixels, input_);
     if (steps_.measure) {
-      result = measured(pixels, record.input);
-      result->source_bytes = file.size();
+      result.measured = measured(pixels, record.input);
+      result.measured->source_bytes = file.size();
     }
   }
   if (!steps_.stills.thumb) record.thumb.reset();

@@ -41,8 +41,8 @@ class StillMaker final : public RecordMaker {
   // keeps its stills, if ImageSteps::keep is kAll, and gets a thumbnail if it has none; it is not
   // measured. Errors besides those of RecordMaker::make: those of HevcEncoder; if
   // ImageSteps::measure is set, those of decoding the still.
-  std::optional<MeasuredStill> make(const SourceImage& image, uint64_t place,
-                                    std::vector<std::byte>& payload) override;
+  MadeRecord make(const SourceImage& image, uint64_t place,
+                  std::vector<std::byte>& payload) override;
 
  private:
   // `pixels`: returns those of the image; called only if its still is too large for a thumbnail.

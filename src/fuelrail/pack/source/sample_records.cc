@@ -12,6 +12,7 @@
 #include "fuelrail/container/image_record.h"
 #include "fuelrail/decode/probe.h"
 #include "fuelrail/encode/png_encoder.h"
+#include "fuelrail/pack/image/baseline_recoder.h"
 #include "fuelrail/pack/source/source_values.h"
 #include "fuelrail/transform/coordinates.h"
 
@@ -132,6 +133,7 @@ std::vector<FieldValue> SampleRecords::values_of(uint64_t i, SourceSample& sampl
     if (value.pixel_bytes > 0) encode_pixels(value);
   }
   if (checks_.headers) check_headers(i, sample);
+  if (checks_.baseline) recode_images(sample);
   const std::vector<FieldSpec>& fields = encoder_.schema().fields;
   std::vector<FieldValue> values;
   values.reserve(fields.size());
@@ -216,6 +218,26 @@ void SampleRecords::check_headers(uint64_t i, SourceSample& sample) const {
          .remedy = image.orientation == images[k]->orientation
                        ? "Resize one of them, or set `of` to the image that belongs to the field"
                        : orientation_remedy(image)});
+  }
+}
+
+void SampleRecords::recode_images(SourceSample& sample) const {
+  BaselineRecoder recoder;
+  const auto recode = [&](std::vector<std::byte>& image) {
+    const Bytes baseline = recoder.recode(image);
+    if (baseline.empty()) return;
+    image.assign(baseline.begin(), baseline.end());
+    ++sample.recoded;
+  };
+  const std::vector<FieldSpec>& fields = encoder_.schema().fields;
+  sample.recoded = 0;
+  for (size_t k = 0; k < fields.size(); ++k) {
+    if (fields[k].role != Role::kImage) continue;
+    SourceValue& value = sample.fields[k];
+    for (std::vector<std::byte>& item : value.items) recode(item);
+    value.bytes.insert(value.bytes.end(), value.rest.begin(), value.rest.end());
+    value.rest = {};
+    recode(value.bytes);
   }
 }
 

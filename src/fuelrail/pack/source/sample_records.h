@@ -13,7 +13,7 @@
 
 namespace fuelrail::pack {
 
-// What is checked of the samples, besides what SampleEncoder checks.
+// What is checked and changed of the samples, besides what SampleEncoder checks.
 struct SampleChecks {
   // Read the header of each image, to find invalid images, masks and maps that do not have their
   // image's aspect ratio, and boxes far outside their image.
@@ -21,6 +21,8 @@ struct SampleChecks {
   // A box that is outside of its image by more than the image's size is an error. If false, such
   // boxes are counted.
   bool strict = false;
+  // Re-code progressive JPEGs of image fields (image/baseline_recoder.h).
+  bool baseline = false;
 };
 
 // Threads: any number may call any method at once.
@@ -60,6 +62,7 @@ class SampleRecords final : public PackSource {
   // Reads a sample. Returns: its values, as views; empty after the end of a stream.
   std::vector<FieldValue> values_of(uint64_t i, SourceSample& sample) const;
   void check_headers(uint64_t i, SourceSample& sample) const;
+  void recode_images(SourceSample& sample) const;
   void note_camera(size_t number, Bytes matrix) const;
   // Number: float or double.
   template <typename Number>

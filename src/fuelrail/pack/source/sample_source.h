@@ -45,6 +45,7 @@ struct SourceSample {
   // when it has used the values, before the program continues.
   bool borrows = false;
   std::vector<std::shared_ptr<const void>> lent{};  // of this sample; `read` may clear it
+  uint64_t recoded = 0;                             // its images that SampleRecords re-coded
 };
 
 // Immutable. Threads: any number may call any method at once.
