@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -147,6 +148,14 @@ TEST(BaselineJpeg, is_the_same_each_time) {
   EXPECT_EQ(once, again);
 }
 
+TEST(BaselineJpeg, does_not_depend_on_the_memory_limit_of_the_environment) {
+  const std::vector<std::byte> jpeg = progressive();
+  ::setenv("JPEGMEM", "1", 1);  // thousand bytes
+  const bool made = recodes(jpeg);
+  ::unsetenv("JPEGMEM");
+  EXPECT_TRUE(made);
+}
+
 TEST(BaselineJpeg, only_progressive_jpegs_are_progressive) {
   EXPECT_FALSE(is_progressive_jpeg({}));
   EXPECT_FALSE(is_progressive_jpeg(as_bytes("no image")));
@@ -155,6 +164,16 @@ TEST(BaselineJpeg, only_progressive_jpegs_are_progressive) {
   std::vector<std::byte> odd = progressive();
   odd.insert(odd.begin() + 2, 3, std::byte{7});  // bytes between markers
   EXPECT_FALSE(is_progressive_jpeg(odd));
+  const size_t frame = text_of(progressive()).find("\xFF\xC2");
+  ASSERT_NE(frame, std::string::npos);
+  for (const int marker : {0xC0, 0xC1, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB}) {
+    std::vector<std::byte> other = progressive();
+    other[frame + 1] = static_cast<std::byte>(marker);
+    EXPECT_FALSE(is_progressive_jpeg(other)) << marker;
+  }
+  std::vector<std::byte> deep = progressive();
+  deep[frame + 4] = std::byte{12};  // bits
+  EXPECT_FALSE(is_progressive_jpeg(deep));
 }
 
 TEST(BaselineJpeg, is_not_made_of_any_truncated_jpeg) {

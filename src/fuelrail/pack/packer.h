@@ -55,12 +55,12 @@ namespace fuelrail::pack {
 // Memory: encoded images that wait for their turn, at most 8 MiB for each thread and 64 MiB
 // altogether, plus the image whose turn is next; the pixels and bytes of one image for each thread,
 // and for H.265 stills encoders (12 bytes for each pixel of the image, or up to 60 MB for smaller
-// images); with `baseline`, the pixels and coefficients of one more image for each thread; 20 bytes
-// for each record (120 and its name in a `.bzna` file) and 16 bytes for each
-// image; with `resume`, 8 more bytes for each image; while an existing output is compared, 8 more
-// bytes for each image, and at the end of the comparison up to 27 more bytes for each image; with
-// `quality_report`, 24 more bytes for each image, and at its end up to 24 more; the names in the
-// source, and for a list its labels and 32 bytes for each line.
+// images); with `baseline`, for each thread up to 22 bytes for each pixel of an image; 20 bytes for
+// each record (120 and its name in a `.bzna` file) and 16 bytes for each image; with `resume`, 8
+// more bytes for each image; while an existing output is compared, 8 more bytes for each image, and
+// at the end of the comparison up to 27 more bytes for each image; with `quality_report`, 24 more
+// bytes for each image, and at its end up to 24 more; the names in the source, and for a list its
+// labels and 32 bytes for each line.
 //
 // Errors: NotFoundError if the source does not exist. InvalidArgumentError for an invalid option or
 // name, for a folder that is not one of `classes`, and for a part that would be empty. IoError,

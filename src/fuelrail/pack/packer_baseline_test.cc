@@ -60,6 +60,21 @@ TEST_F(BaselinePacker, recodes_and_counts_progressive_jpegs_and_nothing_else) {
   }
 }
 
+TEST_F(BaselinePacker, stores_other_kinds_of_progressive_jpegs_as_they_are) {
+  const std::string whole = file_contents(photo("ant/1.jpg"));
+  const size_t frame = whole.find("\xFF\xC2");
+  ASSERT_NE(frame, std::string::npos);
+  std::string arithmetic = whole;
+  arithmetic[frame + 1] = '\xCA';
+  std::string deep = whole;
+  deep[frame + 4] = '\x0C';  // bits
+  for (const std::string& image : {arithmetic, deep, whole + '\0'}) {
+    write_file(photo("ant/1.jpg"), image);
+    EXPECT_EQ(pack_photos(options({.verify_images = false, .baseline = true})).recoded, 1u);
+    EXPECT_TRUE(records_of(out("x.rec")).at(1).image == image);
+  }
+}
+
 TEST_F(BaselinePacker, is_off_by_default) {
   EXPECT_EQ(pack_photos().recoded, 0u);
   EXPECT_TRUE(records_of(out("x.rec")).at(1).image == file_contents(photo("ant/1.jpg")));

@@ -1,24 +1,23 @@
 #include "fuelrail/pack/image/baseline_recoder.h"
 
 #include <algorithm>
-#include <exception>
 
-#include "fuelrail/decode/jpeg/libjpeg_decoder.h"
+#include "fuelrail/base/error.h"
 #include "fuelrail/encode/baseline_jpeg.h"
 
 namespace fuelrail::pack {
 namespace {
 
-// Of images that `BaselineRecoder::decode` returned.
+// Of images that `BaselineRecoder::decode` returned; `b` may be without pixels.
 bool are_equal(ConstImageView a, ConstImageView b) {
-  if (a.data == nullptr || b.data == nullptr || a.size() != b.size()) return false;
+  if (b.data == nullptr || a.size() != b.size()) return false;
   const int64_t values = a.height * a.width * a.channels;
   return std::equal(a.data, a.data + values, b.data);
 }
 
 }  // namespace
 
-BaselineRecoder::BaselineRecoder() : decoder_(make_libjpeg_decoder()) {}
+BaselineRecoder::BaselineRecoder() : decoder_(make_decoder()) {}
 
 Bytes BaselineRecoder::recode(Bytes encoded) {
   try {
@@ -27,7 +26,7 @@ Bytes BaselineRecoder::recode(Bytes encoded) {
     const ConstImageView before = decode(encoded, before_);
     if (before.data == nullptr || !recode_as_baseline(encoded, recoded_)) return {};
     return are_equal(before, decode(recoded_, after_)) ? Bytes(recoded_) : Bytes();
-  } catch (const std::exception&) {
+  } catch (const Error&) {
     return {};
   }
 }

@@ -17,9 +17,9 @@ class BaselineRecoder {
   BaselineRecoder();
 
   // Returns: the image as baseline JPEG (encode/baseline_jpeg.h), a view that is valid until the
-  // next call. Its pixels were compared with those of `encoded`. Empty if the image must be stored
-  // as it is: it is no progressive JPEG, is damaged or has oddities (Decoder::decode), or would
-  // lose anything. Throws no error.
+  // next call. Its coefficients, and the pixels that the loader will decode, were compared with
+  // those of `encoded`. Empty if the image must be stored as it is: it is no progressive JPEG, is
+  // damaged or has oddities (Decoder::decode), or would lose anything. Errors: std::bad_alloc.
   Bytes recode(Bytes encoded);
 
  private:
