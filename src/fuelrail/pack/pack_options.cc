@@ -124,7 +124,7 @@ const OptionTable<StoredImages>& StoredImages::table() {
           .flag(
               "baseline", &StoredImages::baseline,
               "store progressive JPEGs as baseline JPEGs with the same pixels and metadata, which "
-              "load faster. Those that this would change otherwise are stored as they are.")
+              "load faster. Those that are damaged or would lose anything are stored as they are.")
           .part(&StoredImages::stills, StoredStills::table());
   return table;
 }

@@ -223,21 +223,25 @@ void SampleRecords::check_headers(uint64_t i, SourceSample& sample) const {
 
 void SampleRecords::recode_images(SourceSample& sample) const {
   BaselineRecoder recoder;
-  const auto recode = [&](std::vector<std::byte>& image) {
+  const auto recodes = [&](Bytes image, std::vector<std::byte>& out) {
     const Bytes baseline = recoder.recode(image);
-    if (baseline.empty()) return;
-    image.assign(baseline.begin(), baseline.end());
+    if (baseline.empty()) return false;
+    out.assign(baseline.begin(), baseline.end());
     ++sample.recoded;
+    return true;
   };
   const std::vector<FieldSpec>& fields = encoder_.schema().fields;
   sample.recoded = 0;
   for (size_t k = 0; k < fields.size(); ++k) {
     if (fields[k].role != Role::kImage) continue;
     SourceValue& value = sample.fields[k];
-    for (std::vector<std::byte>& item : value.items) recode(item);
-    value.bytes.insert(value.bytes.end(), value.rest.begin(), value.rest.end());
-    value.rest = {};
-    recode(value.bytes);
+    for (std::vector<std::byte>& item : value.items) recodes(item, item);
+    if (!announces(kJpegFormat, value.begin())) continue;
+    if (!value.bytes.empty()) {
+      value.bytes.insert(value.bytes.end(), value.rest.begin(), value.rest.end());
+      value.rest = {};
+    }
+    if (recodes(value.begin(), value.bytes)) value.rest = {};
   }
 }
 
