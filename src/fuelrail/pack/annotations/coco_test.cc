@@ -231,8 +231,10 @@ std::string empty_lists(size_t count) {
 
 // By how many bytes the memory of a process that reads the file grows.
 uint64_t memory_to_read(const std::string& path) {
+  // Before the fork: a child's maximum begins at the memory that it is born with, so what the child
+  // itself gave back could grow again unseen.
+  ::malloc_trim(0);
   return std::stoull(in_forked_child([&] {
-    ::malloc_trim(0);
     const auto most = [] {
       rusage usage;
       ::getrusage(RUSAGE_SELF, &usage);
