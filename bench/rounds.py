@@ -17,7 +17,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy
@@ -111,11 +111,19 @@ def cpu_ticks(group: int) -> int:
 class Contender:
     """A process that loads one dataset, epoch by epoch."""
 
-    def __init__(self, name: str, command: list[str]) -> None:
+    def __init__(
+        self, name: str, command: list[str], environment: Mapping[str, str] | None = None
+    ) -> None:
+        """`environment`: variables beside those of this process."""
         self.name = name
         self.epochs: list[dict[str, float]] = []
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            process_group=0,
+            env={**os.environ, **(environment or {})},
         )
         self.start = self._answer()  # first-batch latency and memory, if reported
 
@@ -166,12 +174,17 @@ def run_epochs(everybody: list[Contender], rounds: int) -> dict[str, Any]:
     return {contender.name: summary(contender, everybody) for contender in everybody}
 
 
+def command(name: str) -> str:
+    """The path of a program of this environment."""
+    return str(pathlib.Path(sysconfig.get_path("scripts")) / name)
+
+
 def prepare(records: int) -> dict[str, pathlib.Path]:
     """Packs the repeated photographs, once unchanged and once with --resize 256. Also writes the packed images as files."""
     if not SAMPLE.is_dir():
         sys.exit(f"bench: {SAMPLE} does not exist; the benchmark needs its photographs")
     photographs = sorted(SAMPLE.glob("*.JPEG"))
-    fuelrail = str(pathlib.Path(sysconfig.get_path("scripts")) / "fuelrail")
+    program = command("fuelrail")
     made = {}
     for name, arguments in (("original", []), ("short256", ["--resize", "256"])):
         folder = WORK / f"{name}-{records}"
@@ -187,8 +200,8 @@ def prepare(records: int) -> dict[str, pathlib.Path]:
             )
         )
         print(f"packing {folder / 'all.rec'} ...", flush=True)
-        command = [
-            fuelrail,
+        packing = [
+            program,
             "pack",
             str(listing),
             str(folder / "all.rec"),
@@ -197,11 +210,11 @@ def prepare(records: int) -> dict[str, pathlib.Path]:
             *arguments,
             "--overwrite",  # replaces the file of an interrupted run
         ]
-        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+        subprocess.run(packing, check=True, stderr=subprocess.DEVNULL)
         # Writes the same bytes as files, for the loaders that read files.
         for i in range(min(records, len(photographs))):
             image = subprocess.run(
-                [fuelrail, "cat", str(folder / "all.rec"), str(i)], check=True, capture_output=True
+                [program, "cat", str(folder / "all.rec"), str(i)], check=True, capture_output=True
             )
             (folder / "files" / f"{i:04}.jpg").write_bytes(image.stdout)
         (folder / "done").touch()
@@ -294,7 +307,7 @@ def summary(contender: Contender, everybody: list[Contender]) -> dict[str, objec
         **contender.start,
     }
     last = contender.epochs[-1]
-    for stage in ("decode", "resize", "write"):
+    for stage in ("read", "decode", "resize", "write"):
         if stage in last:
             result[f"{stage}_ms_per_image"] = median_and_spread(
                 [1000 * e[stage] / e["images"] for e in contender.epochs]
