@@ -3,8 +3,10 @@
 #define HWY_TARGET_INCLUDE "fuelrail/transform/normalize.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "fuelrail/base/error.h"
@@ -106,6 +108,17 @@ HWY_INLINE void for_each_part(D d, int64_t offset, Visit visit, V... levels) {
   }
 }
 
+// Whether steps of the row begin at whole vectors in all three planes. Then they are streamed to
+// memory: a batch is larger than the caches, and a line that is not cached need not be read first.
+template <typename Element>
+bool can_be_streamed(const ElementRow<Element>& to) {
+  constexpr size_t kLargestVector = 64;
+  const auto at_vector = [](const Element* channel) {
+    return reinterpret_cast<uintptr_t>(channel) % kLargestVector == 0;
+  };
+  return to.step == 1 && std::all_of(to.channel, to.channel + 3, at_vector);
+}
+
 // Stores floats, or the results of `Narrow` for them.
 template <class D, class Narrow, typename Element>
 HWY_INLINE int64_t write_converted(const PixelRow& row, const Conversion& conversion,
@@ -113,12 +126,18 @@ HWY_INLINE int64_t write_converted(const PixelRow& row, const Conversion& conver
   const Convert red_of(conversion.mean[0], conversion.std[0]);
   const Convert green_of(conversion.mean[1], conversion.std[1]);
   const Convert blue_of(conversion.mean[2], conversion.std[2]);
+  // Streaming a smaller vector would write 16 bytes.
+  const bool streamed = hn::MaxLanes(d) * sizeof(Element) >= 16 && can_be_streamed(to);
   const auto store_part = [&](int64_t at, auto red, auto green, auto blue) HWY_ATTR {
     const auto r = narrow(red_of(red));
     const auto g = narrow(green_of(green));
     const auto b = narrow(blue_of(blue));
     if (to.step == 3) {
       hn::StoreInterleaved3(r, g, b, d, to.channel[0] + 3 * at);
+    } else if (streamed) {
+      hn::Stream(r, d, to.channel[0] + at);
+      hn::Stream(g, d, to.channel[1] + at);
+      hn::Stream(b, d, to.channel[2] + at);
     } else {
       hn::StoreU(r, d, to.channel[0] + at);
       hn::StoreU(g, d, to.channel[1] + at);
@@ -263,6 +282,7 @@ void PixelWriter::write(ConstImageView from, bool flip_horizontal, bool flip_ver
       }
     });
   }
+  hwy::FlushStream();  // before another thread is told that the pixels are there
 }
 
 }  // namespace fuelrail

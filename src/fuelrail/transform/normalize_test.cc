@@ -62,13 +62,11 @@ Element expected_element(uint8_t level, const PixelFormat& format, size_t c) {
 
 // Compares every element, as bits, with the definition.
 template <typename Element>
-void expect_written(const PixelFormat& format, int64_t height, int64_t width, bool horizontal,
-                    bool vertical) {
+void expect_written_to(Element* to, const PixelFormat& format, int64_t height, int64_t width,
+                       bool horizontal, bool vertical) {
   const Levels image(height, width);
   const int64_t plane = height * width;
-  const std::unique_ptr<Element[]> to(new Element[static_cast<size_t>(3 * plane)]);
-  PixelWriter(format).write(image.view(), horizontal, vertical,
-                            reinterpret_cast<std::byte*>(to.get()));
+  PixelWriter(format).write(image.view(), horizontal, vertical, reinterpret_cast<std::byte*>(to));
   for (int64_t y = 0; y < height; ++y) {
     for (int64_t x = 0; x < width; ++x) {
       for (int64_t c = 0; c < 3; ++c) {
@@ -77,11 +75,27 @@ void expect_written(const PixelFormat& format, int64_t height, int64_t width, bo
         const uint8_t level = image.view().row(from_y)[3 * from_x + c];
         const int64_t at = format.layout == ImageLayout::kNhwc ? (y * width + x) * 3 + c
                                                                : c * plane + y * width + x;
-        ASSERT_EQ(to[static_cast<size_t>(at)],
-                  expected_element<Element>(level, format, static_cast<size_t>(c)))
+        ASSERT_EQ(to[at], expected_element<Element>(level, format, static_cast<size_t>(c)))
             << "row " << y << ", column " << x << ", channel " << c;
       }
     }
+  }
+}
+
+struct alignas(64) CacheLine {
+  std::byte bytes[64];
+};
+
+// Into memory whose bounds are exact, and into aligned memory.
+template <typename Element>
+void expect_written(const PixelFormat& format, int64_t height, int64_t width, bool horizontal,
+                    bool vertical) {
+  const auto elements = static_cast<size_t>(3 * height * width);
+  const std::unique_ptr<Element[]> exact(new Element[elements]);
+  const std::unique_ptr<CacheLine[]> aligned(new CacheLine[elements]);
+  for (Element* to : {exact.get(), reinterpret_cast<Element*>(aligned.get())}) {
+    expect_written_to(to, format, height, width, horizontal, vertical);
+    if (::testing::Test::HasFatalFailure()) return;
   }
 }
 
