@@ -51,6 +51,10 @@ double since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+struct alignas(64) CacheLine {
+  std::byte bytes[64];
+};
+
 enum class Limit { kLibjpeg, kOwn, kRead };
 
 struct Job {
@@ -62,7 +66,8 @@ struct Job {
   int64_t side = 0;
   std::vector<fuelrail::Sample> samples;       // by record; empty if they are read
   std::vector<std::vector<std::byte>> framed;  // the memory of `samples`
-  std::vector<std::byte> rows;                 // one batch
+  std::vector<CacheLine> rows;                 // one batch
+  size_t row_bytes = 0;
 };
 
 // A thread's reader and decoder.
@@ -118,7 +123,7 @@ void work(Job& job, const std::vector<fuelrail::Entry>& entries, std::atomic<siz
   Images images(job);
   fuelrail::Resampler resampler;
   const fuelrail::PixelWriter writer(job.format);
-  const size_t row_bytes = job.rows.size() / job.batch;
+  auto* const rows = reinterpret_cast<std::byte*>(job.rows.data());
   std::vector<uint8_t> turned;
   std::vector<uint8_t> resized(static_cast<size_t>(job.side * job.side * 3));
   const ImageView to{resized.data(), job.side, job.side, 3, job.side * 3};
@@ -143,7 +148,7 @@ void work(Job& job, const std::vector<fuelrail::Entry>& entries, std::atomic<siz
     spent.resize += since(begin);
     begin = Clock::now();
     writer.write(to, geometry.flip_horizontal, geometry.flip_vertical,
-                 job.rows.data() + (i % job.batch) * row_bytes);
+                 rows + (i % job.batch) * job.row_bytes);
     spent.write += since(begin);
   }
 }
@@ -175,7 +180,8 @@ int main(int argc, char** argv) {
   job.transforms = {fuelrail::RandomResizedCrop{.size = {job.side, job.side}},
                     fuelrail::HorizontalFlip{}, normalize};
   job.format.normalize = normalize;
-  job.rows.resize(job.batch * static_cast<size_t>(job.side * job.side * 3) * sizeof(float));
+  job.row_bytes = static_cast<size_t>(job.side * job.side * 3) * sizeof(float);
+  job.rows.resize(job.batch * job.row_bytes / sizeof(CacheLine) + 1);
   const uint64_t records = job.container->size();
   if (job.limit != Limit::kRead) {
     job.samples = std::vector<fuelrail::Sample>(records);
