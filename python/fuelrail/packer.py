@@ -175,7 +175,8 @@ def pack(
         code point.
     entry_points: stores entry points of JPEGs in the sidecar, with which loaders decode crops of
         baseline JPEGs faster (docs/decoding.md). They take about 0.3 % of the file, and 1 ms for
-        each photograph. `fuelrail index` adds them later. Default: False.
+        each photograph. An existing output that is kept (`resume`) gets none; `fuelrail index` adds
+        them. Default: False.
     quality_report: for `.bzna`: a file X.md, which receives a report of the quality of the images
         that are encoded: quantiles of PSNR, SSIM and bytes, the 20 images with the lowest PSNR, and
         a plot (X.svg). X.csv has the numbers of each image. PSNR is 10 log10(255**2 / MSE) of all

@@ -77,11 +77,15 @@ TEST_F(CliEntryPoints, pack_makes_them_if_asked_and_otherwise_says_how_to_get_th
   const Said with = call({"pack", at("photos"), at("y.rec"), "--entry-points"});
   EXPECT_THAT(with.err, Not(HasSubstr("tip")));
   EXPECT_EQ(with_entry_points(at("y.rec")), 4u);
+  const Said kept = call({"pack", at("photos"), at("x.rec"), "--entry-points", "--resume"});
+  EXPECT_THAT(kept.err, HasSubstr("tip: 'fuelrail index " + at("x.rec") + "'"));
   const std::string packed = frx(at("y.rec"));
   ASSERT_EQ(call({"index", at("y.rec"), "-q"}).code, 0);
   EXPECT_EQ(frx(at("y.rec")), packed);
   EXPECT_THAT(call({"doctor", at("x.rec")}).out, HasSubstr("has no entry points"));
   EXPECT_THAT(call({"doctor", at("y.rec")}).out, Not(HasSubstr("entry points")));
+  write_file(at("x.rec.frx"), "no sidecar");
+  EXPECT_THAT(call({"doctor", at("x.rec")}).out, Not(HasSubstr("entry points")));
 }
 
 TEST_F(CliEntryPoints, convert_and_merge_carry_them_along) {

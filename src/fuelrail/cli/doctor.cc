@@ -163,10 +163,14 @@ std::vector<Section> report_on(const std::string& path) {
       {"file_system", file_system(path)}};
 }
 
-// Opens no file without a sidecar, because that would make one.
+// Opens no file that lacks a sidecar of its own, because that would make one.
 bool may_gain_entry_points(const std::string& path) {
   try {
-    return is_file(sidecar_uri(path)) && lacks_entry_points(*open_container(path));
+    if (!is_file(sidecar_uri(path))) return false;
+    FileSystem& files = file_system_for(path);
+    const auto sidecar = Sidecar::open(files.open(sidecar_uri(path)));
+    return sidecar->identity() == identify(*files.open(path)) &&
+           lacks_entry_points(*open_container(path));
   } catch (const Error&) {
     return false;
   }

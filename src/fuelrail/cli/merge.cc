@@ -22,9 +22,9 @@ Examples:
   fuelrail merge all.{2} a.{2} b.{2}
 
 The records are copied unchanged, one file after the other, and their checksums are verified.
-Their indexes and sidecars, with entry points of JPEGs, are joined too. If IN are the parts that 'fuelrail pack --nsplit' wrote,
-even on different machines, OUT is byte for byte the file that a run without --nsplit writes. No two
-files may have a key in common, and no file may be named twice.
+Their indexes and sidecars, with entry points of JPEGs, are joined too. If IN are the parts that
+'fuelrail pack --nsplit' wrote, even on different machines, OUT is byte for byte the file that a run
+without --nsplit writes. No two files may have a key in common, and no file may be named twice.
 
 {existing})";
 

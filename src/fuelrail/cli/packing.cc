@@ -34,15 +34,18 @@ void report_packed(const pack::PackResult& result, Console& console) {
   }
 }
 
-// Opens the first file, whose images are like those of the others.
+// Looks at the first file, and at those that existed. The images of all files are alike.
 void tell_of_entry_points(const pack::PackResult& result, Console& console) {
-  try {
-    const std::string& file = result.files.front().path;
-    if (!lacks_entry_points(*open_container(file))) return;
-    console.say("tip: 'fuelrail index " + file +
-                "' (or packing with --entry-points) lets loaders decode crops of these JPEGs "
-                "faster; see docs/decoding.md");
-  } catch (const Error&) {  // the next command that reads the file says what is wrong with it
+  for (const pack::PackResult::File& file : result.files) {
+    if (&file != result.files.data() && !file.was_there) continue;
+    try {
+      if (!lacks_entry_points(*open_container(file.path))) continue;
+      console.say("tip: 'fuelrail index " + file.path +
+                  "' (or packing with --entry-points) lets loaders decode crops of these JPEGs "
+                  "faster; see docs/decoding.md");
+      return;
+    } catch (const Error&) {  // the next command that reads the file says what is wrong with it
+    }
   }
 }
 
@@ -131,7 +134,7 @@ int run_packing(const std::function<pack::PackResult(const pack::PackOptions&)>&
                             "run with --resume can be resumed");
   }
   report_packed(result, console);
-  if (!options.entry_points && !arguments.output.quiet) tell_of_entry_points(result, console);
+  if (!arguments.output.quiet) tell_of_entry_points(result, console);
   return result.failures.empty() ? kOk : kDataProblem;
 }
 

@@ -32,20 +32,22 @@ std::string after_work(const Measured& measured) {
   if (measured.crop == 0) {
     return "Checking and copying the bytes limits the speed: only more processors help";
   }
-  if (measured.lacks_entry_points) {
-    return fmt::format(
-        "Decoding limits the speed: run 'fuelrail index {}', so that crops of "
-        "baseline JPEGs are decoded faster",
-        measured.uri);
-  }
+  const std::string index =
+      measured.lacks_entry_points
+          ? fmt::format(
+                "run 'fuelrail index {}', so that crops of baseline JPEGs are decoded faster",
+                measured.uri)
+          : "";
   const auto wanted =
       static_cast<int64_t>(std::lround(static_cast<double>(measured.crop) / kCentralPart));
   if (measured.limit.shorter_side > kMuchLarger * static_cast<double>(wanted)) {
     return fmt::format(
         "Decoding limits the speed: pack with --resize {} (the shorter side is {:.0f}, and crops "
-        "are {})",
-        wanted, measured.limit.shorter_side, measured.crop);
+        "are {}){}",
+        wanted, measured.limit.shorter_side, measured.crop,
+        index.empty() ? "" : "; to keep the images as they are, " + index);
   }
+  if (!index.empty()) return "Decoding limits the speed: " + index;
   return "Decoding limits the speed, and the images are not too large: only more processors help";
 }
 

@@ -33,11 +33,15 @@ TEST(Verdict, large_images_are_to_be_packed_smaller) {
   EXPECT_THAT(judge(measured).suggestion, HasSubstr("pack with --resize 128"));
 }
 
-TEST(Verdict, entry_points_are_to_be_made_before_images_are_packed_smaller) {
+TEST(Verdict, entry_points_are_suggested_for_images_of_any_size) {
   Measured measured = decoding_limits();
   measured.limit.shorter_side = 375;
   measured.lacks_entry_points = true;
-  EXPECT_THAT(judge(measured).suggestion, HasSubstr("run 'fuelrail index x.rec'"));
+  EXPECT_THAT(judge(measured).suggestion,
+              AllOf(HasSubstr("pack with --resize 256"), HasSubstr("run 'fuelrail index x.rec'")));
+  measured.limit.shorter_side = 256;
+  EXPECT_THAT(judge(measured).suggestion,
+              AllOf(HasSubstr("run 'fuelrail index x.rec'"), Not(HasSubstr("--resize"))));
 }
 
 TEST(Verdict, processors_that_lie_idle_are_to_be_used_first) {

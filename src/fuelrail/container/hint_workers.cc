@@ -13,6 +13,7 @@ namespace fuelrail {
 namespace {
 
 constexpr uint64_t kWaitingBytes = uint64_t{32} << 20;  // of images that are not done
+constexpr uint64_t kItemBytes = 256;                    // of an item, besides its image
 constexpr std::chrono::milliseconds kPatience{50};
 
 struct Item {
@@ -24,7 +25,7 @@ struct Item {
 struct Made {
   uint64_t record = 0;
   uint32_t crc = 0;
-  uint64_t image_bytes = 0;
+  uint64_t bytes = 0;  // of the item
   std::vector<std::byte> hints{};
   bool ended = false;  // there is no such item
 };
@@ -81,7 +82,7 @@ struct HintWorkers::Work {
     if (!item) return {.ended = true};
     return {.record = item->record,
             .crc = item->crc,
-            .image_bytes = item->image.size(),
+            .bytes = kItemBytes + item->image.size(),
             .hints = make(item->image)};
   }
 
@@ -103,7 +104,7 @@ void HintWorkers::take_next() {
   std::optional<Made> made;
   while (!made) made = work_->images.take(kPatience);
   ++work_->taken;
-  work_->bytes_at_work -= made->image_bytes;
+  work_->bytes_at_work -= made->bytes;
   made_.add(made->record, made->crc, made->hints);
 }
 
@@ -111,10 +112,9 @@ void HintWorkers::add(uint64_t record, Bytes payload, uint32_t crc) {
   if (work_ == nullptr) return;
   const Bytes image = work_->only_image.in(payload);
   if (image.empty()) return;
-  while (work_->taken < work_->added && work_->bytes_at_work + image.size() > kWaitingBytes) {
-    take_next();
-  }
-  work_->bytes_at_work += image.size();
+  const uint64_t bytes = kItemBytes + image.size();
+  while (work_->taken < work_->added && work_->bytes_at_work + bytes > kWaitingBytes) take_next();
+  work_->bytes_at_work += bytes;
   work_->waiting.put(work_->added++, {record, crc, {image.begin(), image.end()}});
 }
 

@@ -49,9 +49,9 @@ class RecordFile : public Container {
   // for a damaged sidecar.
   virtual std::optional<uint32_t> payload_crc(uint64_t i) const = 0;
 
-  // What an index knows of the image of record i (EncodedImage::hints), if it was made of a payload
-  // with this CRC-32; empty if there is none, or if it cannot be read. `crc`: of the payload, whose
-  // checksum was verified. Lifetime: a view into `storage`.
+  // The hints of the image of record i (EncodedImage::hints). `crc`: the payload's CRC-32, which
+  // the caller has just verified. Empty if the sidecar has no hints of a payload with this CRC-32,
+  // or if they cannot be read. Lifetime: a view into `storage`.
   Bytes hints(uint64_t i, uint32_t crc, std::vector<std::byte>& storage) const;
 
   // The number of records whose image has hints; 0 if that cannot be read. Empty if none can have

@@ -168,7 +168,7 @@ bool PackJob::resume_part(size_t number, const JournalContents& left) {
   } else {
     open_as_left(planned);
   }
-  HintWorkers hint_workers(hint_options(options_));
+  HintWorkers hint_workers(planned.done ? HintOptions{} : hint_options(options_));
   for (; planned.taken < images && done_ < left.items.size(); ++planned.taken, ++done_) {
     const JournalItem& item = left.items[done_];
     const uint64_t image = planned.plan.images[planned.taken];

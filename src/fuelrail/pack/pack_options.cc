@@ -140,7 +140,7 @@ const OptionTable<PackOptions>& PackOptions::table() {
                   "create only the part with this number, counted from 0; by default, all parts.")
           .flag("entry_points", &PackOptions::entry_points,
                 "store entry points of JPEGs, so that loaders decode crops faster, as 'fuelrail "
-                "index' does.")
+                "index' does. An existing output that is kept gets none.")
           .flag(
               "overwrite", [](auto& o) -> auto& { return o.job.overwrite; },
               "replace an existing output.")

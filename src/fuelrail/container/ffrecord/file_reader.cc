@@ -285,7 +285,11 @@ void FileReader::verify(
     }
     if (requests.empty()) {
       const auto error = impl_->error_of_large(sources, impl_->spot(index), buffer, keep_going);
-      if (error) report(index, error);
+      if (error) {
+        report(index, error);
+      } else if (take) {
+        take(index, read(std::span(&index, 1)).front().bytes);
+      }
       ++index;
     }
     std::vector<Completion> failed = read_batch(requests, impl_->options.read);

@@ -83,9 +83,10 @@ class FileReader {
   // Reads all records and verifies their checksums, even if `check_data` is false. For each record
   // that cannot be read or has a wrong checksum, in order, calls `report` with its index in this
   // reader and its Error. Calls `progress` with the number of records done, at least every 32 MiB;
-  // if `progress` returns false, the verification stops. `take` is called for each intact record of
-  // at most 32 MiB, in order, after the failures among the records that are read with it. Memory:
-  // 32 MiB. Errors: bad_alloc; StateError if the reader is closed or the verification was stopped.
+  // if `progress` returns false, the verification stops. `take` is called for each intact record,
+  // in order, after the failures among the records that are read with it. Memory: 32 MiB, and with
+  // `take` a longer record. Errors: bad_alloc; StateError if the reader is closed or the
+  // verification was stopped; those of `read` for a longer record that changes meanwhile.
   void verify(const std::function<void(uint64_t index, const std::exception_ptr& error)>& report,
               const std::function<bool(uint64_t done)>& progress,
               const std::function<void(uint64_t index, Bytes record)>& take = {}) const;

@@ -27,6 +27,13 @@ constexpr uint64_t kMaxResidentBytes = uint64_t{256} << 20;
 
 constexpr size_t kHintsCheckedAtOnce = size_t{256} << 10;
 
+// The error, with the remedy for hints: unlike a new sidecar, this keeps class names and keys.
+CorruptError of_hints(const CorruptError& error) {
+  ErrorDetail detail = error.detail();
+  detail.remedy = "Run 'fuelrail index' on the data file, which makes the entry points anew";
+  return CorruptError(error.failure(), detail);
+}
+
 [[noreturn]] void throw_corrupt(const std::string& failure, const std::string& uri,
                                 ErrorDetail detail = {}) {
   detail.path = uri;
@@ -289,7 +296,7 @@ void Sidecar::read_sections(File& file) {
       read_section(file, section);
     } catch (const CorruptError& error) {
       if (type != kHintsSection) throw;
-      hints_refusal_ = error.what();
+      hints_refusal_ = of_hints(error).what();
     }
   }
 }
@@ -432,7 +439,7 @@ const SidecarSection* Sidecar::hints_section() {
     check_hints(*hints);
     return hints;
   } catch (const CorruptError& error) {
-    hints_refusal_ = error.what();
+    hints_refusal_ = of_hints(error).what();
     return nullptr;
   }
 }
@@ -574,7 +581,14 @@ uint64_t Sidecar::hinted_records() const {
 
 void Sidecar::verify() const {
   if (!hints_refusal_.empty()) throw CorruptError(hints_refusal_);
-  for (const SidecarSection& section : sections_) section.verify();
+  for (const SidecarSection& section : sections_) {
+    try {
+      section.verify();
+    } catch (const CorruptError& error) {
+      if (section.type() != kHintsSection) throw;
+      throw of_hints(error);
+    }
+  }
   if (table_ == nullptr) return;
   FingerprintBuilder builder;
   for (uint64_t i = 0; i < records(); ++i) builder.add(record(i).length);
