@@ -411,6 +411,26 @@ TEST(EntryPoints, give_the_same_pixels) {
   }
 }
 
+TEST(EntryPoints, are_the_same_from_one_stream_and_from_guesses) {
+  std::mt19937_64 random(12);
+  EntryPointMaker one;
+  one.segments().set_streams(1);
+  EntryPointMaker three;
+  for (int i = 0; i < 60; ++i) {
+    MadeJpeg made = random_image(random, 300);
+    made.size.width += i % 3 == 0 ? 1400 : 0;
+    made.restart_interval = 0;
+    SCOPED_TRACE(describe(made));
+    const std::vector<std::byte> encoded = make_jpeg(made);
+    const std::vector<std::byte> expected = one.make(encoded);
+    for (const int64_t distance : {0, 1, 2, 3, 30, 31, 100, 333, 5000}) {
+      three.segments().set_streams(kLanes, distance);
+      ASSERT_EQ(three.make(encoded), expected) << distance;
+    }
+  }
+  EXPECT_GT(three.segments().work().guesses, 0u);
+}
+
 // In the unstuffed scan there is no FF whose zero would leave room.
 TEST(EntryPoints, of_a_scan_without_stuffing_fit_into_memory) {
   const MadeJpeg made{.size = {980, 500}, .sampling = {{2, 2}}, .flat = true, .own_codes = true};

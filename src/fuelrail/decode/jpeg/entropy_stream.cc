@@ -1,6 +1,7 @@
 #include "fuelrail/decode/jpeg/entropy_stream.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -21,6 +22,10 @@ FUELRAIL_HOT void advance(Stream& stream, int bits) {
 
 FUELRAIL_HOT int used_bits(const Stream& stream) { return std::countr_zero(stream.bits); }
 FUELRAIL_HOT void refill(Stream& stream) { advance(stream, used_bits(stream)); }
+
+FUELRAIL_HOT void note(const Stream& stream) {
+  stream.checkpoints[stream.blocks()] = {stream.bits, stream.at, stream.table, stream.place};
+}
 
 void end_block(Stream& stream) {
   stream.table = stream.step->next_dc;
@@ -127,21 +132,22 @@ struct Waiting {
 template <size_t kCount>
 using Lanes = std::array<Stream*, kCount>;
 
-template <size_t kCount>
+template <bool kTracked, size_t kCount>
 void run(const HuffmanTables& tables, Lanes<kCount> lanes, Waiting waiting);
 
-template <size_t kCount>
+template <bool kTracked, size_t kCount>
 [[gnu::noinline]] void run_without(const HuffmanTables& tables, const Lanes<kCount>& lanes,
                                    size_t over, Waiting waiting) {
   if constexpr (kCount > 1) {
     Lanes<kCount - 1> others;
     for (size_t i = 0; i < others.size(); ++i) others[i] = lanes[i < over ? i : i + 1];
-    run<kCount - 1>(tables, others, waiting);
+    run<kTracked, kCount - 1>(tables, others, waiting);
   }
 }
 
-// Works on three local copies, which the compiler keeps in registers.
-template <size_t kCount>
+// Works on three local copies, which the compiler keeps in registers. `kTracked`: the streams have
+// checkpoints.
+template <bool kTracked, size_t kCount>
 void run(const HuffmanTables& tables, Lanes<kCount> lanes, Waiting waiting) {
   Stream a = *lanes[0];
   Stream b = *lanes[kCount > 1 ? 1 : 0];
@@ -158,7 +164,8 @@ void run(const HuffmanTables& tables, Lanes<kCount> lanes, Waiting waiting) {
       *lanes[0] = a;
       if constexpr (kCount > 1) *lanes[1] = b;
       if constexpr (kCount > 2) *lanes[2] = c;
-      if (waiting.next == waiting.end) return run_without<kCount>(tables, lanes, over, waiting);
+      if (waiting.next == waiting.end)
+        return run_without<kTracked, kCount>(tables, lanes, over, waiting);
       lanes[over] = waiting.next++;
       a = *lanes[0];
       if constexpr (kCount > 1) b = *lanes[1];
@@ -168,6 +175,9 @@ void run(const HuffmanTables& tables, Lanes<kCount> lanes, Waiting waiting) {
     refill(a);
     if constexpr (kCount > 1) refill(b);
     if constexpr (kCount > 2) refill(c);
+    if constexpr (kTracked) note(a);
+    if constexpr (kTracked && kCount > 1) note(b);
+    if constexpr (kTracked && kCount > 2) note(c);
     for (int i = 0; i < kLookupsOfRefill; ++i) {
       look_up(tables, a);
       if constexpr (kCount > 1) look_up(tables, b);
@@ -176,11 +186,26 @@ void run(const HuffmanTables& tables, Lanes<kCount> lanes, Waiting waiting) {
   }
 }
 
-template <size_t kCount>
+template <bool kTracked, size_t kCount>
 void run_first(const HuffmanTables& tables, std::span<Stream> streams) {
   Lanes<kCount> lanes;
   for (size_t i = 0; i < kCount; ++i) lanes[i] = &streams[i];
-  run<kCount>(tables, lanes, {streams.data() + kCount, streams.data() + streams.size()});
+  run<kTracked, kCount>(tables, lanes, {streams.data() + kCount, streams.data() + streams.size()});
+}
+
+template <bool kTracked>
+void run_all(const HuffmanTables& tables, std::span<Stream> streams) {
+  static_assert(kLanes == 3);
+  switch (streams.size()) {
+    case 0:
+      return;
+    case 1:
+      return run_first<kTracked, 1>(tables, streams);
+    case 2:
+      return run_first<kTracked, 2>(tables, streams);
+    default:
+      return run_first<kTracked, 3>(tables, streams);
+  }
 }
 
 }  // namespace
@@ -193,7 +218,7 @@ Stream begin_stream(const HuffmanTables& tables, const uint8_t* data, int64_t bi
                 .table = tables.first_dc(),
                 .place = blocks,
                 .block_end = blocks + kBlockCoefficients - 1,
-                .step = tables.first_block(),
+                .step = tables.step_of(0),
                 .last_block_end = blocks + (most + 1) * kBlockCoefficients - 1,
                 .end = data + bytes,
                 .first = blocks,
@@ -203,16 +228,10 @@ Stream begin_stream(const HuffmanTables& tables, const uint8_t* data, int64_t bi
 }
 
 void run_streams(const HuffmanTables& tables, std::span<Stream> streams) {
-  static_assert(kLanes == 3);
-  switch (streams.size()) {
-    case 0:
-      return;
-    case 1:
-      return run_first<1>(tables, streams);
-    case 2:
-      return run_first<2>(tables, streams);
-    default:
-      return run_first<3>(tables, streams);
+  if (!streams.empty() && streams.front().checkpoints != nullptr) {
+    run_all<true>(tables, streams);
+  } else {
+    run_all<false>(tables, streams);
   }
 }
 
@@ -224,8 +243,35 @@ void run_to(const HuffmanTables& tables, Stream& stream, int64_t blocks, const u
   const int16_t* const block_end = stream.first + (blocks + 1) * kBlockCoefficients - 1;
   while (stream.block_end < block_end && stream.at < end) {
     refill(stream);
+    if (stream.checkpoints != nullptr) note(stream);
     look_up(tables, stream);
   }
+}
+
+// Decodes again from the last checkpoint before the block, which is at most a refill away.
+int64_t bit_of_block(const HuffmanTables& tables, const Stream& stream, const uint8_t* data,
+                     int64_t block) {
+  int64_t from = block - 1;
+  while (stream.checkpoints[from].at == nullptr) --from;
+  const Checkpoint& checkpoint = stream.checkpoints[from];
+  constexpr size_t kBlocks = kLookupsOfRefill + kSlackBlocks;
+  std::array<int16_t, kBlocks * kBlockCoefficients> coefficients;  // that nobody reads
+  std::array<uint8_t, kBlocks> odd;
+  Stream again = stream;
+  again.bits = checkpoint.bits;
+  again.at = checkpoint.at;
+  again.table = checkpoint.table;
+  again.step = tables.step_of(from);
+  again.first = coefficients.data();
+  again.place = again.first + (checkpoint.place - stream.first) % kBlockCoefficients;
+  again.block_end = again.first + kBlockCoefficients - 1;
+  again.odd = odd.data();
+  again.checkpoints = nullptr;
+  while (again.blocks() < block - from) {
+    refill(again);
+    look_up(tables, again);
+  }
+  return bit_of(again, data);
 }
 
 }  // namespace fuelrail::jpeg

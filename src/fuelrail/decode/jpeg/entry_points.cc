@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <span>
 
 #include "fuelrail/base/endian.h"
-#include "fuelrail/decode/jpeg/entropy_stream.h"
 #include "fuelrail/decode/jpeg/scan_bytes.h"
 
 namespace fuelrail::jpeg {
@@ -22,6 +22,12 @@ int64_t spacing_of(const BaselineHeader& header) {
 
 int width_of(int64_t largest) {
   return static_cast<int>(std::bit_width(static_cast<uint64_t>(largest)));
+}
+
+// The next FF, from a byte on; `end` if there is none.
+int64_t find_ff(const uint8_t* data, int64_t begin, int64_t end) {
+  const void* const found = std::memchr(data + begin, 0xff, static_cast<size_t>(end - begin));
+  return found == nullptr ? end : static_cast<const uint8_t*>(found) - data;
 }
 
 // Bits, from the lowest one of each byte.
@@ -107,72 +113,48 @@ std::optional<EntryPoints::Piece> EntryPoints::piece(int64_t row, int64_t i) con
 std::vector<std::byte> EntryPointMaker::make(Bytes encoded) {
   if (encoded.size() > UINT32_MAX / 8 || !read_baseline_header(encoded, header_)) return {};
   const Bytes scan = encoded.subspan(header_.scan_begin);
-  if (header_.restart_interval > 0 || scan.size() < kLeastScan || !pass(scan)) return {};
+  if (header_.restart_interval > 0 || scan.size() < kLeastScan || !find(scan)) return {};
   return packed(encoded);
 }
 
-// Decodes the scan by one stream, and notes the entry points. Returns: false if anything is odd.
-bool EntryPointMaker::pass(Bytes scan) {
+// Returns: false if anything is odd.
+bool EntryPointMaker::find(Bytes scan) {
   tables_.prepare(header_);
-  uint8_t* const unstuffed = scratch_.take(scan.size() + kZeroBytes);
-  unstuffed_ = unstuffed;
+  uint8_t* const unstuffed = unstuffed_.take(scan.size() + kZeroBytes);
   const DataEnd end = unstuff(scan, unstuffed);
-  const auto bytes = static_cast<int64_t>(end.unstuffed);
   if (end.marker != kEoi) return false;
-  const int64_t spacing = spacing_of(header_);
-  const auto blocks = static_cast<size_t>(spacing * header_.blocks_of_mcu + kSlackBlocks);
-  coefficients_.assign(blocks * kBlockCoefficients, 0);
-  odd_.assign(blocks, 0);
-  points_.clear();
-  counted_ = stuffed_ = 0;
-  Predictors predictors{};
-  int64_t bit = 0;  // of the unstuffed scan
-  for (int64_t row = 0; row < header_.mcus.height; ++row) {
-    for (int64_t first = 0; first < header_.mcus.width; first += spacing) {
-      points_.push_back({stored_bit(bit), predictors});
-      const int64_t mcus = std::min(spacing, header_.mcus.width - first);
-      if (!pass_piece(mcus, bytes, bit, predictors)) return false;
-    }
+  const int64_t mcus = header_.mcus.width * header_.mcus.height;
+  const Segment all{.data = unstuffed,
+                    .bytes = static_cast<int64_t>(end.unstuffed),
+                    .mcus = mcus,
+                    .wanted = mcus,
+                    .is_read_to_end = true};
+  if (!segments_.find_entry_points(tables_, header_, all, spacing_of(header_), points_))
+    return false;
+  // In the scan as it is stored, each FF is followed by a zero.
+  int64_t stuffed = 0;
+  int64_t next = find_ff(unstuffed, 0, all.bytes);
+  for (EntryPoint& point : points_) {
+    const int64_t byte = point.bit / 8;
+    for (; next < byte; next = find_ff(unstuffed, next + 1, all.bytes)) ++stuffed;
+    point.bit += 8 * stuffed;
   }
-  end_bit_ = stored_bit(bit);
-  return 8 * bytes - bit < 8;
-}
-
-bool EntryPointMaker::pass_piece(int64_t mcus, int64_t bytes, int64_t& bit,
-                                 Predictors& predictors) {
-  const int64_t count = mcus * header_.blocks_of_mcu;
-  Stream stream =
-      begin_stream(tables_, unstuffed_, bit, bytes, coefficients_.data(), count, odd_.data());
-  run_streams(tables_, {&stream, 1});
-  run_to(tables_, stream, count, unstuffed_ + bytes);
-  bit = bit_of(stream, unstuffed_);
-  if (stream.blocks() != count || bit > 8 * bytes || stream.is_odd(0, count)) return false;
-  if (!sum_differences(header_, mcus, coefficients_.data(), predictors)) return false;
-  std::memset(coefficients_.data(), 0,
-              static_cast<size_t>(count * kBlockCoefficients) * sizeof(int16_t));
   return true;
 }
 
-// Where a bit of the unstuffed scan is stored: each FF before it is followed by a zero. Requires:
-// ascending bits.
-int64_t EntryPointMaker::stored_bit(int64_t bit) {
-  stuffed_ += std::count(unstuffed_ + counted_, unstuffed_ + bit / 8, uint8_t{0xff});
-  counted_ = bit / 8;
-  return bit + 8 * stuffed_;
-}
-
 std::vector<std::byte> EntryPointMaker::packed(Bytes encoded) const {
+  const std::span points = std::span(points_).first(points_.size() - 1);
   std::array<int, kMaxComponents> least{};
   std::array<int, kMaxComponents> predictor_bits{};
   for (size_t i = 0; i < kMaxComponents; ++i) {
-    const auto [low, high] = std::minmax_element(points_.begin(), points_.end(),
+    const auto [low, high] = std::minmax_element(points.begin(), points.end(),
                                                  [i](const EntryPoint& a, const EntryPoint& b) {
                                                    return a.predictors[i] < b.predictors[i];
                                                  });
     least[i] = low->predictors[i];
     predictor_bits[i] = width_of(high->predictors[i] - least[i]);
   }
-  const int offset_bits = width_of(points_.back().bit);
+  const int offset_bits = width_of(points.back().bit);
   std::vector<std::byte> packed(kHeadBytes);
   packed[0] = std::byte{kVersion};
   packed[1] = static_cast<std::byte>(offset_bits);
@@ -183,9 +165,9 @@ std::vector<std::byte> EntryPointMaker::packed(Bytes encoded) const {
   store_le(packed.data() + 6, static_cast<uint16_t>(spacing_of(header_)));
   store_le(packed.data() + 16, static_cast<uint32_t>(encoded.size()));
   store_le(packed.data() + 20, static_cast<uint32_t>(header_.scan_begin));
-  store_le(packed.data() + 24, static_cast<uint32_t>(end_bit_));
+  store_le(packed.data() + 24, static_cast<uint32_t>(points_.back().bit));
   BitWriter bits(packed);
-  for (const EntryPoint& point : points_) {
+  for (const EntryPoint& point : points) {
     bits.write(point.bit, offset_bits);
     for (size_t i = 0; i < kMaxComponents; ++i) {
       bits.write(point.predictors[i] - least[i], predictor_bits[i]);

@@ -19,14 +19,9 @@
 #include "fuelrail/base/scratch.h"
 #include "fuelrail/decode/jpeg/baseline_header.h"
 #include "fuelrail/decode/jpeg/huffman_tables.h"
-#include "fuelrail/decode/jpeg/mcu_rows.h"
+#include "fuelrail/decode/jpeg/segment_decoder.h"
 
 namespace fuelrail::jpeg {
-
-struct EntryPoint {
-  int64_t bit = 0;
-  Predictors predictors{};
-};
 
 // The entry points of one image. A view: the hints must outlive it.
 class EntryPoints {
@@ -72,22 +67,17 @@ class EntryPointMaker {
   // is too small for entry points to save anything.
   std::vector<std::byte> make(Bytes encoded);
 
+  SegmentDecoder& segments() { return segments_; }
+
  private:
-  bool pass(Bytes scan);
-  bool pass_piece(int64_t mcus, int64_t bytes, int64_t& bit, Predictors& predictors);
-  int64_t stored_bit(int64_t bit);
+  bool find(Bytes scan);
   std::vector<std::byte> packed(Bytes encoded) const;
 
   BaselineHeader header_;
   HuffmanTables tables_;
-  Scratch scratch_;
-  const uint8_t* unstuffed_ = nullptr;
-  std::vector<int16_t> coefficients_;  // of a piece
-  std::vector<uint8_t> odd_;
-  std::vector<EntryPoint> points_;
-  int64_t end_bit_ = 0;
-  int64_t counted_ = 0;  // bytes of the unstuffed scan,
-  int64_t stuffed_ = 0;  // and FFs in them
+  SegmentDecoder segments_;
+  Scratch unstuffed_;
+  std::vector<EntryPoint> points_;  // the last one is behind the last MCU
 };
 
 }  // namespace fuelrail::jpeg

@@ -170,12 +170,11 @@ CanonicalCode::CanonicalCode(const HuffmanCode& code) : symbols_(code.symbols) {
 }
 
 std::optional<CanonicalCode::Symbol> CanonicalCode::find(uint32_t bits) const {
-  for (size_t length = 1; length <= 16; ++length) {
-    if (bits >= ends_[length]) continue;
-    const int code = static_cast<int>(bits >> (16 - length));
-    return Symbol{symbols_[static_cast<size_t>(code + offsets_[length])], static_cast<int>(length)};
-  }
-  return std::nullopt;
+  size_t length = 1;
+  for (size_t i = 1; i <= 16; ++i) length += bits >= ends_[i];  // without branches: they ascend
+  if (length > 16) return std::nullopt;
+  const int code = static_cast<int>(bits >> (16 - length));
+  return Symbol{symbols_[static_cast<size_t>(code + offsets_[length])], static_cast<int>(length)};
 }
 
 HuffmanTables::HuffmanTables()

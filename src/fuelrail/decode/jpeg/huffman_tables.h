@@ -80,7 +80,9 @@ class HuffmanTables {
   // Makes the tables of a header. Lifetime: pointers are valid until the next call.
   void prepare(const BaselineHeader& header);
 
-  const BlockStep* first_block() const { return steps_.data(); }
+  const BlockStep* step_of(int64_t block) const {
+    return &steps_[static_cast<size_t>(block % blocks_)];
+  }
   const Entry* first_dc() const { return steps_[static_cast<size_t>(blocks_ - 1)].next_dc; }
 
   // The code of a DC table or of an AC code's own table, which `BlockStep` has led to.

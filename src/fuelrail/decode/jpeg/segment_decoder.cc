@@ -54,16 +54,71 @@ class SegmentDecoder::Marks {
   int next_ = 0;
 };
 
+namespace {
+
+// MCUs that a stream has decoded.
+struct Decoded {
+  int64_t first = 0;  // in the image
+  int64_t count = 0;
+  const Stream& stream;
+  int64_t block = 0;  // of the stream, with which they begin
+  int64_t bit = 0;    // likewise, of the data
+
+  int16_t* coefficients() const { return stream.first + block * kBlockCoefficients; }
+};
+
+// What is done with them: they become pixels,
+struct PixelSink {
+  static constexpr bool kTracked = false;  // whether streams have checkpoints
+  McuRows& rows;
+
+  bool take(const Decoded& decoded, Predictors& predictors) const {
+    return rows.take(decoded.first, decoded.count, decoded.coefficients(), predictors);
+  }
+};
+
+// or their beginnings become entry points.
+struct EntryPointSink {
+  static constexpr bool kTracked = true;
+  const HuffmanTables& tables;
+  const BaselineHeader& header;
+  const uint8_t* data = nullptr;
+  int64_t spacing = 0;
+  std::vector<EntryPoint>& points;
+
+  bool take(const Decoded& decoded, Predictors& predictors) const {
+    int16_t* coefficients = decoded.coefficients();
+    for (int64_t done = 0; done < decoded.count;) {
+      const int64_t column = (decoded.first + done) % header.mcus.width;
+      if (column % spacing == 0) {
+        const int64_t block = decoded.block + done * header.blocks_of_mcu;
+        const int64_t bit =
+            done == 0 ? decoded.bit : bit_of_block(tables, decoded.stream, data, block);
+        points.push_back({bit, predictors});
+      }
+      const int64_t next = std::min(column - column % spacing + spacing, header.mcus.width);
+      const int64_t count = std::min(next - column, decoded.count - done);
+      if (!sum_differences(header, count, coefficients, predictors)) return false;
+      coefficients += count * header.blocks_of_mcu * kBlockCoefficients;
+      done += count;
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
 // The decoding of a large segment, round by round. Each round begins at a known bit.
+template <class Sink>
 class SegmentDecoder::Rounds {
  public:
   Rounds(SegmentDecoder& decoder, const HuffmanTables& tables, const BaselineHeader& header,
-         const Segment& segment, McuRows& rows)
+         const Segment& segment, const Sink& sink)
       : decoder_(decoder),
         tables_(tables),
         blocks_of_mcu_(header.blocks_of_mcu),
         segment_(segment),
-        rows_(rows),
+        sink_(sink),
         end_(segment.data + segment.bytes),
         mcus_of_lane_(kBlocksOfLane / blocks_of_mcu_) {}
 
@@ -73,6 +128,7 @@ class SegmentDecoder::Rounds {
     }
     return is_right_end(segment_, bit_);
   }
+  EntryPoint end() const { return {bit_, predictors_}; }
 
  private:
   // The lanes of the next round and the bytes between their beginnings.
@@ -116,6 +172,9 @@ class SegmentDecoder::Rounds {
           i == 0 ? std::min(mcus_of_lane_, segment_.wanted - done_) : mcus_of_lane_;
       streams_[lane(i)] =
           decoder_.begin(tables_, segment_, begin, end, i * kBlocksKept, mcus * blocks_of_mcu_);
+      if constexpr (Sink::kTracked) {
+        streams_[lane(i)].checkpoints = decoder_.checkpoints_.data() + i * kBlocksKept;
+      }
       if (i > 0) mark_mcus(streams_[lane(i)], marks_[lane(i)]);
     }
     run_streams(tables_, {streams_.data(), static_cast<size_t>(lanes)});
@@ -185,10 +244,12 @@ class SegmentDecoder::Rounds {
       const int64_t mcus = std::min(mcus_of(stream), most);
       if (is_at_end(stream) && mcus < most) return false;
       if (stream.is_odd(begin * blocks_of_mcu_, mcus * blocks_of_mcu_)) return false;
-      if (!rows_.take(segment_.first + done_, mcus - begin,
-                      stream.first + begin * blocks_of_mcu_ * kBlockCoefficients, predictors_)) {
-        return false;
-      }
+      const Decoded decoded{.first = segment_.first + done_,
+                            .count = mcus - begin,
+                            .stream = stream,
+                            .block = begin * blocks_of_mcu_,
+                            .bit = bit_};
+      if (!sink_.take(decoded, predictors_)) return false;
       done_ += mcus - begin;
       bit_ = bit_now(stream);
       // A stream that has passed the last MCU has found more data behind it.
@@ -208,7 +269,7 @@ class SegmentDecoder::Rounds {
   const HuffmanTables& tables_;
   const int64_t blocks_of_mcu_;
   const Segment segment_;
-  McuRows& rows_;
+  const Sink sink_;
   const uint8_t* const end_;
   const int64_t mcus_of_lane_;
 
@@ -241,12 +302,25 @@ void SegmentDecoder::clear(const Stream& stream, const uint8_t* begin) {
   const auto blocks = static_cast<size_t>(stream.blocks() + 1);
   std::memset(stream.first, 0, blocks * kBlockCoefficients * sizeof *stream.first);
   std::memset(stream.odd, 0, blocks);
+  if (stream.checkpoints != nullptr) std::fill_n(stream.checkpoints, blocks, Checkpoint{});
 }
 
 bool SegmentDecoder::decode_by_guesses(const HuffmanTables& tables, const BaselineHeader& header,
                                        const Segment& segment, McuRows& rows,
                                        const std::stop_token& stop) {
-  return Rounds(*this, tables, header, segment, rows).run(stop);
+  return Rounds(*this, tables, header, segment, PixelSink{rows}).run(stop);
+}
+
+bool SegmentDecoder::find_entry_points(const HuffmanTables& tables, const BaselineHeader& header,
+                                       const Segment& segment, int64_t spacing,
+                                       std::vector<EntryPoint>& points) {
+  checkpoints_.resize(static_cast<size_t>(kLanes * kBlocksKept));
+  points.clear();
+  Rounds rounds(*this, tables, header, segment,
+                EntryPointSink{tables, header, segment.data, spacing, points});
+  if (!rounds.run({})) return false;
+  points.push_back(rounds.end());
+  return true;
 }
 
 bool SegmentDecoder::decode_each(const HuffmanTables& tables, const BaselineHeader& header,

@@ -15,6 +15,12 @@
 
 namespace fuelrail::jpeg {
 
+// Where an MCU begins: from there on it can be decoded without those before it.
+struct EntryPoint {
+  int64_t bit = 0;
+  Predictors predictors{};
+};
+
 struct Segment {
   const uint8_t* data = nullptr;  // unstuffed, followed by kZeroBytes zeros
   int64_t bytes = 0;
@@ -39,7 +45,7 @@ struct Segment {
 // after some hundred bits, at the beginning of an MCU at the same bit as one that came from the
 // segment's beginning, and from there on both decode the same.
 //
-// Threads: one. Keep it from image to image, for its memory (1.6 MB).
+// Threads: one. Keep it from image to image, for its memory (1.6 MB; with `find_entry_points`, 2).
 class SegmentDecoder {
  public:
   // What has been done, in total.
@@ -60,6 +66,12 @@ class SegmentDecoder {
   [[nodiscard]] bool decode_by_guesses(const HuffmanTables& tables, const BaselineHeader& header,
                                        const Segment& segment, McuRows& rows,
                                        const std::stop_token& stop);
+  // Decodes all MCUs of a segment that is a whole scan, likewise. Sets `points` to the beginnings
+  // of each row's MCUs number 0, `spacing`, 2 * spacing and so on, and to the place behind the last
+  // MCU; bits are those of the segment's data. Returns: as above.
+  [[nodiscard]] bool find_entry_points(const HuffmanTables& tables, const BaselineHeader& header,
+                                       const Segment& segment, int64_t spacing,
+                                       std::vector<EntryPoint>& points);
   // A stream for each segment. Requires: at most most_segments(mcus) of at most as many MCUs.
   [[nodiscard]] bool decode_each(const HuffmanTables& tables, const BaselineHeader& header,
                                  std::span<const Segment> segments, McuRows& rows);
@@ -76,6 +88,7 @@ class SegmentDecoder {
 
  private:
   class Marks;
+  template <class Sink>
   class Rounds;
 
   // A stream whose blocks are kept from number `block` on.
@@ -88,6 +101,7 @@ class SegmentDecoder {
   int64_t distance_ = 0;
   std::unique_ptr<int16_t[]> coefficients_;  // zero between calls
   std::unique_ptr<uint8_t[]> odd_;           // Stream::odd, zero likewise
+  std::vector<Checkpoint> checkpoints_;      // Stream::checkpoints, empty likewise
   std::vector<Stream> streams_;
   Work work_;
 };
