@@ -129,7 +129,9 @@ Json report_on(const BenchArguments& arguments, const Container& container,
             {"held_records", limit.held},
             {"unusable_records", limit.unusable},
             {"mean_record_bytes", limit.mean_bytes},
-            {"median_shorter_side", limit.shorter_side > 0 ? Json(limit.shorter_side) : Json()}}},
+            {"median_shorter_side", limit.shorter_side > 0 ? Json(limit.shorter_side) : Json()},
+            {"records_per_second_with_entry_points",
+             limit.with_entry_points ? Json(*limit.with_entry_points) : Json()}}},
           {"share_of_limit", speed / most},
           {"bottleneck", verdict.bottleneck},
           {"suggestion", verdict.suggestion}};
@@ -166,6 +168,14 @@ void print_text(const BenchArguments& arguments, const Container& container,
   line("limit",
        fmt::format("{} {}/s: the same threads with {} in memory; the loader reaches {:.0f} % of it",
                    whole(most), things, counted(limit.held, "record"), 100 * speed / most));
+  if (const auto found = entry_points(container); found.value_or(0) > 0) {
+    line("entry points", fmt::format("of {}", counted(*found, "JPEG")));
+  } else if (limit.with_entry_points) {
+    line("entry points",
+         fmt::format("none; 'fuelrail index' makes them: with them the limit is {} {}/s, {:.2f} "
+                     "times as high",
+                     whole(*limit.with_entry_points), things, gain_of_entry_points(limit)));
+  }
   console.write(as_bytes("\n" + to_table(loader.stats) + "\n\n"));
   line("bottleneck", verdict.bottleneck);
   line("suggestion", verdict.suggestion);
@@ -180,8 +190,7 @@ int run(const BenchArguments& arguments, Console& console) {
                     .crop = has_images(*container) ? arguments.crop : 0,
                     .threads = arguments.threads.value_or(default_threads()),
                     .usable_threads = default_threads(),
-                    .remote = is_remote(arguments.dataset.uri),
-                    .lacks_entry_points = lacks_entry_points(*container)};
+                    .remote = is_remote(arguments.dataset.uri)};
   const LoaderJob job = job_of(arguments, *container, measured.threads);
   const char* const things = thing(*container);
   const Duration duration{.seconds = arguments.seconds, .epochs = arguments.epochs};
@@ -207,7 +216,8 @@ int run(const BenchArguments& arguments, Console& console) {
 constexpr const char* kBenchFooter = R"(
 Images are cropped at random, flipped and normalised, as in training. Each batch is released at
 once. For opaque records, their bytes are loaded into batches, as by a loader with fields=["data"].
-The limit is the speed of the same number of threads on records that are already in memory.
+The limit is the speed of the same number of threads on records that are already in memory. If the
+file has no entry points (see 'fuelrail index'), it is measured with those of these records, too.
 Files that were read recently are read from memory (the page cache), not from the disk.
 Bad records are skipped and counted.
 

@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "fuelrail/container/build_sidecar.h"
 #include "fuelrail/container/open.h"
 #include "fuelrail/container/record_file.h"
+#include "fuelrail/decode/decoder.h"
 #include "fuelrail/testing/cli_call.h"
 #include "fuelrail/testing/photographs.h"
 #include "fuelrail/testing/temporary_directory.h"
@@ -14,7 +16,9 @@
 namespace fuelrail {
 namespace {
 
+using ::testing::AllOf;
 using testing::call;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::Said;
@@ -118,8 +122,39 @@ TEST_F(CliEntryPoints, info_and_bench_say_whether_there_are_any) {
   EXPECT_THAT(call({"info", rec}).out, HasSubstr("entry points of 4 JPEGs"));
   EXPECT_THAT(call({"info", rec, "--json"}).out, HasSubstr("\"entry_points\":4"));
   EXPECT_THAT(call({"info", at("photos")}).out, Not(HasSubstr("entry points")));
-  EXPECT_THAT(call({"bench", rec, "--seconds", "0.01", "-q"}).out,
-              Not(HasSubstr("fuelrail index")));
+}
+
+TEST_F(CliEntryPoints, bench_measures_what_they_would_bring) {
+  const std::string rec = packed("x.rec");
+  const std::vector<std::string> bench{"bench", rec, "--seconds", "0.05", "-q"};
+  std::vector<std::string> as_json = bench;
+  as_json.emplace_back("--json");
+  EXPECT_THAT(call(bench).out, ContainsRegex("entry points none; 'fuelrail index' makes them: with "
+                                             "them the limit is [0-9,]+ images/s, "));
+  EXPECT_THAT(call(as_json).out, HasSubstr("\"records_per_second_with_entry_points\":"));
+  EXPECT_THAT(call(as_json).out, Not(HasSubstr("\"records_per_second_with_entry_points\":null")));
+  ASSERT_EQ(call({"index", rec, "-q"}).code, 0);
+  EXPECT_THAT(call(bench).out,
+              AllOf(HasSubstr("entry points of 4 JPEGs"), Not(HasSubstr("fuelrail index"))));
+  EXPECT_THAT(call(as_json).out, HasSubstr("\"records_per_second_with_entry_points\":null"));
+}
+
+// Of other images, but with the checksums of these.
+TEST_F(CliEntryPoints, verify_finds_forged_ones) {
+  const std::string rec = packed("x.rec");
+  const MakeHints first = [made = hint_maker()](Bytes encoded) {
+    std::vector<std::byte> hints = made(encoded);
+    hints.back() ^= std::byte{1};
+    return hints;
+  };
+  build_sidecar(rec, {.hints = {.maker = [&] { return first; }, .threads = 1}});
+  EXPECT_EQ(call({"verify", rec, "-q"}).code, 0);
+  const Said said = call({"verify", rec, "--decode"});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.out + said.err,
+              HasSubstr("the entry points in the sidecar are not those of the image"));
+  ASSERT_EQ(call({"index", rec, "-q"}).code, 0);
+  EXPECT_EQ(call({"verify", rec, "--decode", "-q"}).code, 0);
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ RecordChecker::RecordChecker(const Container& container, bool decode, const Cont
       full_(full),
       files_(record_files_of(container)),
       pieces_(container),
-      decoder_(decode ? make_decoder() : nullptr) {}
+      decoder_(decode ? make_decoder() : nullptr),
+      make_hints_(hint_maker()) {}
 
 CheckedRecord RecordChecker::check(uint64_t i) {
   CheckedRecord checked;
@@ -133,7 +134,16 @@ uint32_t RecordChecker::check_image(const FieldSpec& field, const EncodedImage& 
   decoder_->decode({&job, 1});
   if (job.error) std::rethrow_exception(job.error);
   has_suspect_ |= job.way == DecodeWay::kSuspect && job.tolerated == 0;
+  check_hints(encoded);
   return job.tolerated;
+}
+
+// The sidecar's checksums cannot tell entry points that were made of other bytes on purpose.
+void RecordChecker::check_hints(const EncodedImage& encoded) const {
+  if (encoded.hints.empty() || std::ranges::equal(encoded.hints, make_hints_(encoded.bytes)))
+    return;
+  throw CorruptError("the entry points in the sidecar are not those of the image",
+                     {.remedy = "Make them again with 'fuelrail index'"});
 }
 
 }  // namespace fuelrail::cli

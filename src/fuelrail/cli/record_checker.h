@@ -12,6 +12,7 @@
 #include "fuelrail/cli/piece_reader.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/damage.h"
+#include "fuelrail/container/hint_workers.h"
 #include "fuelrail/container/record_file.h"
 #include "fuelrail/decode/decoder.h"
 
@@ -55,6 +56,7 @@ class RecordChecker {
   uint32_t check_images(const Container& container);
   // Returns: the number of tolerated oddities. Masks and maps are decoded to values.
   uint32_t check_image(const FieldSpec& field, const EncodedImage& encoded);
+  void check_hints(const EncodedImage& encoded) const;
 
   bool has_suspect_ = false;  // the record that is checked
   const Container& container_;
@@ -62,6 +64,7 @@ class RecordChecker {
   const std::vector<const RecordFile*> files_;
   PieceReader pieces_;
   std::unique_ptr<Decoder> decoder_;
+  const MakeHints make_hints_;
   std::vector<std::byte> framed_;
   Sample sample_;
   Scratch pixels_;

@@ -49,11 +49,14 @@ struct LimitSpeed {
   uint64_t unusable = 0;    // records that were tried but are unreadable or damaged
   double mean_bytes = 0;    // of the held records
   double shorter_side = 0;  // median of the images; 0 if the records are not images
+  // Records per second if their images had entry points; empty if they have, or would get none.
+  std::optional<double> with_entry_points{};
 };
 
 // Measures the speed of job.loading.engine.threads threads that do only the workers' part
 // (checking, decoding, transforms) on records held in memory and spread evenly over the dataset,
-// without storage, order, queue or batch memory. Requires: job.loading.engine.threads is set.
+// without storage, order, queue or batch memory; if no record has entry points, then for as long
+// again with those that 'fuelrail index' would make. Requires: job.loading.engine.threads is set.
 // Errors: the error of the first record if no record can be used; IoError if a thread cannot start.
 LimitSpeed measure_limit(const std::shared_ptr<const Container>& container, const LoaderJob& job,
                          double seconds, const Watch& watch);

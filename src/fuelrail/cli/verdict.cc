@@ -10,6 +10,7 @@ namespace {
 constexpr double kCentralPart = 0.875;   // side of the usual validation crop, relative to the image
 constexpr double kMuchLarger = 1.25;     // times the size that crops need
 constexpr double kLeastOwnShare = 0.75;  // of the CPU time that busy threads need
+constexpr double kLeastGain = 1.05;      // by entry points
 constexpr double kBusyThread = 0.75;     // share of the time above which a thread counts as busy
 
 std::string after_storage(const Measured& measured) {
@@ -32,11 +33,11 @@ std::string after_work(const Measured& measured) {
   if (measured.crop == 0) {
     return "Checking and copying the bytes limits the speed: only more processors help";
   }
+  const double gain = gain_of_entry_points(measured.limit);
   const std::string index =
-      measured.lacks_entry_points
-          ? fmt::format(
-                "run 'fuelrail index {}', so that crops of baseline JPEGs are decoded faster",
-                measured.uri)
+      gain >= kLeastGain
+          ? fmt::format("run 'fuelrail index {}', with which this limit is {:.2f} times as high",
+                        measured.uri, gain)
           : "";
   const auto wanted =
       static_cast<int64_t>(std::lround(static_cast<double>(measured.crop) / kCentralPart));
@@ -66,6 +67,10 @@ bool reading_thread_is_busy(const Measured& measured) {
 }
 
 }  // namespace
+
+double gain_of_entry_points(const LimitSpeed& limit) {
+  return limit.with_entry_points.value_or(0) * limit.seconds / static_cast<double>(limit.records);
+}
 
 Verdict judge(const Measured& measured) {
   if (measured.loader.stats.limit == "fetch") {

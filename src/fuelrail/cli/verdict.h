@@ -12,9 +12,8 @@ struct Measured {
   std::string uri;
   int64_t crop = 0;  // side in pixels; 0 if the records are not images
   int threads = 0;
-  int usable_threads = 0;           // default_threads()
-  bool remote = false;              // reads wait for a server
-  bool lacks_entry_points = false;  // 'fuelrail index' would make them, if the images are JPEGs
+  int usable_threads = 0;  // default_threads()
+  bool remote = false;     // reads wait for a server
   LoaderSpeed loader{};
   LimitSpeed limit{};
 };
@@ -25,6 +24,10 @@ struct Verdict {
                            // use by other programs)
   std::string suggestion;  // one sentence
 };
+
+// The limit with the entry points that 'fuelrail index' would make, relative to that without; 0 if
+// it makes none.
+double gain_of_entry_points(const LimitSpeed& limit);
 
 // Requires: both measurements have records.
 Verdict judge(const Measured& measured);

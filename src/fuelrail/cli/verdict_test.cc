@@ -36,12 +36,17 @@ TEST(Verdict, large_images_are_to_be_packed_smaller) {
 TEST(Verdict, entry_points_are_suggested_for_images_of_any_size) {
   Measured measured = decoding_limits();
   measured.limit.shorter_side = 375;
-  measured.lacks_entry_points = true;
+  measured.limit.with_entry_points =
+      1.3 * static_cast<double>(measured.limit.records) / measured.limit.seconds;
   EXPECT_THAT(judge(measured).suggestion,
               AllOf(HasSubstr("pack with --resize 256"), HasSubstr("run 'fuelrail index x.rec'")));
   measured.limit.shorter_side = 256;
-  EXPECT_THAT(judge(measured).suggestion,
-              AllOf(HasSubstr("run 'fuelrail index x.rec'"), Not(HasSubstr("--resize"))));
+  EXPECT_THAT(
+      judge(measured).suggestion,
+      AllOf(HasSubstr("run 'fuelrail index x.rec', with which this limit is 1.30 times as high"),
+            Not(HasSubstr("--resize"))));
+  *measured.limit.with_entry_points /= 1.3;
+  EXPECT_THAT(judge(measured).suggestion, Not(HasSubstr("fuelrail index")));
 }
 
 TEST(Verdict, processors_that_lie_idle_are_to_be_used_first) {
