@@ -1,0 +1,180 @@
+// A worker gives the same rows and errors on every way of decoding JPEGs: from entry points, by
+// guesses, by one stream, and by libjpeg-turbo.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "fuelrail/container/build_sidecar.h"
+#include "fuelrail/container/image_record.h"
+#include "fuelrail/container/open.h"
+#include "fuelrail/container/recordio/record_writer.h"
+#include "fuelrail/decode/decoder.h"
+#include "fuelrail/loader/image_counts.h"
+#include "fuelrail/loader/sample_worker.h"
+#include "fuelrail/storage/file_system.h"
+#include "fuelrail/testing/made_jpeg.h"
+#include "fuelrail/testing/worker_conformance.h"
+
+namespace fuelrail {
+namespace {
+
+// Images that are decoded in every way: most get entry points, one has restart markers, one is
+// progressive. The last two records are bad: an image that was cut, and none.
+std::vector<std::vector<std::byte>> encoded_images() {
+  std::vector<std::vector<std::byte>> images;
+  for (const MadeJpeg& made : std::vector<MadeJpeg>{
+           {.size = {150, 170}, .sampling = {{2, 2}}},
+           {.size = {90, 700}, .sampling = {{2, 1}}, .own_codes = true},
+           {.size = {120, 100}},
+           {.size = {130, 90}, .colour = MadeJpeg::Colour::kGrey},
+           {.size = {100, 110}, .restart_interval = 5},
+           {.size = {100, 110}, .progressive = true},
+           {.size = {160, 160}, .sampling = {{2, 2}}},
+       }) {
+    images.push_back(make_jpeg(made));
+  }
+  images.back().resize(images.back().size() / 2);
+  const Bytes none = as_bytes("no image");
+  images.emplace_back(none.begin(), none.end());
+  return images;
+}
+
+void write_images(const std::string& uri) {
+  file_system_for(uri).make_directory(uri.substr(0, uri.rfind('/')));
+  const std::unique_ptr<Sink> sink = file_system_for(uri).create(uri);
+  recordio::RecordWriter writer(*sink);
+  uint64_t id = 0;
+  for (const std::vector<std::byte>& image : encoded_images()) {
+    std::vector<std::byte> payload;
+    append_image_record(id, {{static_cast<float>(id)}}, image, payload);
+    writer.append(payload);
+    ++id;
+  }
+  sink->commit();
+}
+
+// Makes the hints of every image, of every second one, or of none that is right.
+enum class Index { kWhole, kHalf, kForged };
+MakeHints maker_of(Index index) {
+  return [make = hint_maker(), index, images = 0](Bytes encoded) mutable {
+    std::vector<std::byte> hints = make(encoded);
+    if (index == Index::kHalf && ++images % 2 == 0) hints.clear();
+    if (index == Index::kForged) {
+      for (size_t i = 24; i < hints.size(); ++i) hints[i] ^= std::byte{0x55};
+    }
+    return hints;
+  };
+}
+
+struct Way {
+  std::string name;
+  std::optional<Index> index;
+  const char* limit = "";  // FUELRAIL_JPEG
+  uint64_t indexed = 0;    // images that are decoded from entry points
+  uint64_t refused = 0;    // whose entry points are not used
+};
+const std::vector<Way>& ways() {
+  static const std::vector<Way> kWays{{"libjpeg", {}, "libjpeg"},
+                                      {"guesses", {}},
+                                      {"stream", {}, "stream"},
+                                      {"entry points", Index::kWhole, "", 4},
+                                      {"half of the entry points", Index::kHalf, "", 2},
+                                      {"forged entry points", Index::kForged, "", 0, 4}};
+  return kWays;
+}
+
+WorkerCase case_of(const Way& way) {
+  const std::string uri = "memory://decode_ways/" + way.name + ".rec";
+  write_images(uri);
+  BuildSidecarOptions options;
+  if (way.index) {
+    options.hints = {.maker = [index = *way.index] { return maker_of(index); }, .threads = 1};
+  }
+  build_sidecar(uri, options);
+  const auto container = open_container(uri);
+  ImageOptions images;
+  images.transforms = {RandomResizedCrop{.size = {40, 40}}, HorizontalFlip{}};
+  images.fields = {"image", "label"};
+  const LoaderWork work = sample_work(container, images);
+  const WorkerFactory make = [make = work.make_worker, limit = way.limit] {
+    ::setenv("FUELRAIL_JPEG", limit, 1);
+    auto worker = make();
+    ::unsetenv("FUELRAIL_JPEG");
+    return worker;
+  };
+  return {.name = way.name,
+          .container = container,
+          .columns = work.columns,
+          .make = make,
+          .good = {0, 1, 2, 3, 4, 5},
+          .bad = {6, 7}};
+}
+
+struct DecodeWays {
+  static const std::vector<WorkerCase>& cases() {
+    static const std::vector<WorkerCase> kCases = [] {
+      std::vector<WorkerCase> cases;
+      for (const Way& way : ways()) cases.push_back(case_of(way));
+      return cases;
+    }();
+    return kCases;
+  }
+};
+INSTANTIATE_TYPED_TEST_SUITE_P(DecodeWay, WorkerConformance, DecodeWays);
+
+// What a worker makes of all records: rows, texts of errors, and oddities.
+struct Made {
+  std::vector<std::vector<std::byte>> rows;
+  std::vector<std::string> errors;
+  std::vector<uint64_t> tolerated;
+  WorkerCounts counts;
+};
+Made made_by(const WorkerCase& worker_case) {
+  Made made;
+  const auto worker = worker_case.make();
+  const auto layout = std::make_shared<BatchLayout>(worker_case.columns, 1);
+  SlotPool pool(layout->total_bytes(), 1);
+  for (uint64_t i = 0; i < worker_case.container->size(); ++i) {
+    const Batch batch(layout, pool.take(), 1);
+    const Extent extent = worker_case.container->extent(i);
+    std::vector<std::byte> framed(extent.length);
+    extent.source->read(extent.offset, framed);
+    Task task{.entry = {.record = i, .position = i}, .framed = framed, .batch = &batch};
+    worker->process({&task, 1});
+    std::string error;
+    try {
+      if (task.error) std::rethrow_exception(task.error);
+    } catch (const Error& failed) {
+      error = failed.what();
+      error.erase(0, error.find(": "));  // the file's name
+    }
+    made.errors.push_back(error);
+    made.tolerated.push_back(task.counts.tolerated);
+    made.counts += task.counts;
+    std::vector<std::byte> row;
+    if (error.empty()) {
+      row.assign(batch.row(0, 0), batch.row(0, 0) + layout->columns()[0].row_bytes());
+    }
+    made.rows.push_back(row);
+  }
+  return made;
+}
+
+TEST(DecodeWays, have_equal_rows_and_errors) {
+  const Made expected = made_by(DecodeWays::cases().front());
+  EXPECT_NE(expected.errors[6], "");
+  EXPECT_NE(expected.errors[7], "");
+  for (size_t i = 0; i < ways().size(); ++i) {
+    const Way& way = ways()[i];
+    SCOPED_TRACE(way.name);
+    const Made made = made_by(DecodeWays::cases()[i]);
+    EXPECT_EQ(made.rows, expected.rows);
+    EXPECT_EQ(made.errors, expected.errors);
+    EXPECT_EQ(made.tolerated, expected.tolerated);
+    EXPECT_EQ(made.counts.others[static_cast<size_t>(DecodeWay::kIndexed)], way.indexed);
+    EXPECT_EQ(made.counts.others[kHintsRefused], way.refused);
+  }
+}
+
+}  // namespace
+}  // namespace fuelrail
