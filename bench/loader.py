@@ -57,10 +57,9 @@ COMPARED = (LIBJPEG, PILLOW, *LIMITS)
 def indexed(folder: pathlib.Path) -> pathlib.Path:
     """The same file under another name, with entry points in its sidecar."""
     other = folder / "indexed.rec"
-    if not other.with_suffix(".rec.frx").exists():
-        other.unlink(missing_ok=True)
-        other.hardlink_to(folder / "all.rec")
-        subprocess.run([command("fuelrail"), "index", str(other), "-q"], check=True)
+    other.unlink(missing_ok=True)
+    other.hardlink_to(folder / "all.rec")
+    subprocess.run([command("fuelrail"), "index", str(other), "-q"], check=True)
     return other
 
 

@@ -172,7 +172,7 @@ void print_text(const BenchArguments& arguments, const Container& container,
     line("entry points", fmt::format("of {}", counted(*found, "JPEG")));
   } else if (limit.with_entry_points) {
     line("entry points",
-         fmt::format("none; 'fuelrail index' makes them: with them the limit is {} {}/s, {:.2f} "
+         fmt::format("none; with those that 'fuelrail index' makes, the limit is {} {}/s, {:.2f} "
                      "times as high",
                      whole(*limit.with_entry_points), things, gain_of_entry_points(limit)));
   }
@@ -196,7 +196,8 @@ int run(const BenchArguments& arguments, Console& console) {
   const Duration duration{.seconds = arguments.seconds, .epochs = arguments.epochs};
 
   // The limit comes first: it fails quickly if no record can be used.
-  measured.limit = measure_limit(container, job, arguments.seconds,
+  const bool may_index = !arguments.dataset.ignores_sidecar && lacks_entry_points(*container);
+  measured.limit = measure_limit(container, job, arguments.seconds, may_index,
                                  status_line(console, "the limit", things, arguments.quiet));
   measured.loader = measure_loader(container, job, duration,
                                    status_line(console, "the loader", things, arguments.quiet));
@@ -234,7 +235,9 @@ std::vector<Option> options_of(BenchArguments& arguments) {
           .number("crop", &BenchArguments::crop, 1, 1 << 15,
                   "width and height of the crops, in pixels.")
           .number("seconds", &BenchArguments::seconds, 0.01, 86400,
-                  "seconds to measure the limit, and then the loader for as long.")
+                  "seconds of each measurement: of the limit (twice, if there are no entry "
+                  "points), and of "
+                  "the loader.")
           .number("epochs", &BenchArguments::epochs, 1, 1 << 20,
                   "number of epochs to run the loader, instead of --seconds.");
   return joined({dataset_options(arguments.dataset),

@@ -29,6 +29,10 @@ int run(const IndexArguments& arguments, Console& console) {
         {.path = arguments.uri,
          .remedy = "If the folder has record files, run 'fuelrail index' on each of them"});
   }
+  if (arguments.no_entry_points && arguments.threads) {
+    throw InvalidArgumentError("--threads and --no-entry-points cannot be combined",
+                               {.expected = "one of them: only making entry points has threads"});
+  }
   SidecarLocation location;
   {
     ProgressDisplay progress(console, "read", "bytes", arguments.quiet);

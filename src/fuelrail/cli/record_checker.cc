@@ -38,13 +38,13 @@ RecordChecker::RecordChecker(const Container& container, bool decode, const Cont
       files_(record_files_of(container)),
       pieces_(container),
       decoder_(decode ? make_decoder() : nullptr),
-      make_hints_(hint_maker()) {}
+      make_hints_(decode ? hint_maker() : MakeHints()) {}
 
 CheckedRecord RecordChecker::check(uint64_t i) {
   CheckedRecord checked;
   bool record_is_read = false;
   checked_ = nullptr;
-  has_suspect_ = false;
+  has_suspect_ = has_wrong_hints_ = false;
   try {
     if (pieces_.is_long(i)) {  // only its checksum can be checked
       pieces_.read(i, [](Bytes) {});
@@ -63,6 +63,13 @@ CheckedRecord RecordChecker::check(uint64_t i) {
           "the JPEG decodes without a warning, but its data are not what encoders write: it may be "
           "damaged");
       checked.suspect = finding_at(i, notice);
+    }
+    if (has_wrong_hints_) {
+      CorruptError wrong(
+          "the entry points in the sidecar are not those that this version makes of the image",
+          {.remedy = "Make them again with 'fuelrail index'"});
+      checked.finding = finding_at(i, wrong);
+      checked.finding->in_hints = true;
     }
   } catch (MissingCodecError& error) {  // concerns other records too
     error.add(container_.place(i).detail());
@@ -134,16 +141,13 @@ uint32_t RecordChecker::check_image(const FieldSpec& field, const EncodedImage& 
   decoder_->decode({&job, 1});
   if (job.error) std::rethrow_exception(job.error);
   has_suspect_ |= job.way == DecodeWay::kSuspect && job.tolerated == 0;
-  check_hints(encoded);
+  has_wrong_hints_ |= !has_own_hints(encoded);
   return job.tolerated;
 }
 
-// The sidecar's checksums cannot tell entry points that were made of other bytes on purpose.
-void RecordChecker::check_hints(const EncodedImage& encoded) const {
-  if (encoded.hints.empty() || std::ranges::equal(encoded.hints, make_hints_(encoded.bytes)))
-    return;
-  throw CorruptError("the entry points in the sidecar are not those of the image",
-                     {.remedy = "Make them again with 'fuelrail index'"});
+// The sidecar's checksums do not show whether its hints are those of this image.
+bool RecordChecker::has_own_hints(const EncodedImage& encoded) const {
+  return encoded.hints.empty() || std::ranges::equal(encoded.hints, make_hints_(encoded.bytes));
 }
 
 }  // namespace fuelrail::cli

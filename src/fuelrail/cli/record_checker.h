@@ -27,6 +27,7 @@ struct Finding {
   std::optional<uint64_t> skipped_bytes{};  // only for damaged framing
   bool unread = false;                      // could not be read; not known to be damaged
   bool in_image = false;                    // the record could be read, but its image is bad
+  bool in_hints = false;                    // only the sidecar's hints of the image are wrong
 };
 
 Finding finding_of(const Error& error);
@@ -56,9 +57,10 @@ class RecordChecker {
   uint32_t check_images(const Container& container);
   // Returns: the number of tolerated oddities. Masks and maps are decoded to values.
   uint32_t check_image(const FieldSpec& field, const EncodedImage& encoded);
-  void check_hints(const EncodedImage& encoded) const;
+  bool has_own_hints(const EncodedImage& encoded) const;
 
   bool has_suspect_ = false;  // the record that is checked
+  bool has_wrong_hints_ = false;
   const Container& container_;
   const Container* full_;
   const std::vector<const RecordFile*> files_;

@@ -81,7 +81,7 @@ struct HeldRecord {
   std::vector<std::byte> framed;
 };
 
-// The held records of a container, with entry points that are in memory.
+// A container for Decoding alone: that of the held records, with entry points that are in memory.
 class WithEntryPoints final : public Container {
  public:
   // Requires: a container whose records have one image. Calls `watch` between records.
@@ -320,7 +320,7 @@ std::pair<uint64_t, double> decode_repeatedly(const std::shared_ptr<const Contai
 }  // namespace
 
 LimitSpeed measure_limit(const std::shared_ptr<const Container>& container, const LoaderJob& job,
-                         double seconds, const Watch& watch) {
+                         double seconds, bool may_index, const Watch& watch) {
   HeldSample sample(container, job, watch);
   LimitSpeed speed{.held = sample.records().size(),
                    .unusable = sample.unusable(),
@@ -328,7 +328,7 @@ LimitSpeed measure_limit(const std::shared_ptr<const Container>& container, cons
                    .shorter_side = sample.shorter_side()};
   std::tie(speed.records, speed.seconds) =
       decode_repeatedly(container, job, sample.records(), seconds, watch);
-  if (lacks_entry_points(*container)) {
+  if (may_index) {
     const auto with = std::make_shared<WithEntryPoints>(container, sample.records(), watch);
     const auto [records, took] = decode_repeatedly(with, job, sample.records(), seconds, watch);
     speed.with_entry_points = static_cast<double>(records) / took;

@@ -49,16 +49,17 @@ struct LimitSpeed {
   uint64_t unusable = 0;    // records that were tried but are unreadable or damaged
   double mean_bytes = 0;    // of the held records
   double shorter_side = 0;  // median of the images; 0 if the records are not images
-  // Records per second if their images had entry points; empty if they have, or would get none.
+  // Records per second if their images had entry points; empty if this was not measured.
   std::optional<double> with_entry_points{};
 };
 
 // Measures the speed of job.loading.engine.threads threads that do only the workers' part
 // (checking, decoding, transforms) on records held in memory and spread evenly over the dataset,
-// without storage, order, queue or batch memory; if no record has entry points, then for as long
-// again with those that 'fuelrail index' would make. Requires: job.loading.engine.threads is set.
+// without storage, order, queue or batch memory. `may_index`: then measures for as long again with
+// the entry points that 'fuelrail index' would make, which are in memory. Requires:
+// job.loading.engine.threads is set; may_index only if records have exactly one image.
 // Errors: the error of the first record if no record can be used; IoError if a thread cannot start.
 LimitSpeed measure_limit(const std::shared_ptr<const Container>& container, const LoaderJob& job,
-                         double seconds, const Watch& watch);
+                         double seconds, bool may_index, const Watch& watch);
 
 }  // namespace fuelrail::cli

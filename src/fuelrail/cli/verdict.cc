@@ -69,6 +69,7 @@ bool reading_thread_is_busy(const Measured& measured) {
 }  // namespace
 
 double gain_of_entry_points(const LimitSpeed& limit) {
+  if (limit.records == 0) return 0;
   return limit.with_entry_points.value_or(0) * limit.seconds / static_cast<double>(limit.records);
 }
 

@@ -247,7 +247,7 @@ class Verification {
   void note_of_record(const Finding& finding, const Container& container) {
     note(finding);
     has_bad_images_ = has_bad_images_ || (finding.in_image && !finding.unread);
-    if (finding.unread || finding.in_image) return;
+    if (finding.unread || finding.in_image || finding.in_hints) return;
     for (const RecordFile* file : record_files_of(container)) {
       if (file->uri() == finding.path) offer_recovery(file->uri());
     }
@@ -337,9 +337,10 @@ anything is damaged, and 3 if something could not be read.
 With --decode, masks and maps are decoded to their numbers, and both images of each record of a
 .bzna file are decoded, or the one that --track names. Oddities that decoding tolerates (stray
 bytes, a missing end) are counted, and are not reported as damage. However, changed bytes inside a
-JPEG may cause only an oddity, or not even that: only a checksum detects them. For opaque records,
-only the checksums can be checked. With --schema {schema}, the images of a packed folder are
-checked; without it, every record of the file.
+JPEG may cause only an oddity, or not even that: only a checksum detects them. Entry points are
+compared with those that 'fuelrail index' would make. For opaque records, only the checksums can be
+checked. With --schema {schema}, the images of a packed folder are checked; without it, every record
+of the file.
 
 Examples:
   fuelrail verify train.{1}

@@ -67,7 +67,7 @@ struct Decoded {
   int16_t* coefficients() const { return stream.first + block * kBlockCoefficients; }
 };
 
-// What is done with them: they become pixels,
+// Makes pixels of them.
 struct PixelSink {
   static constexpr bool kTracked = false;  // whether streams have checkpoints
   McuRows& rows;
@@ -77,7 +77,7 @@ struct PixelSink {
   }
 };
 
-// or their beginnings become entry points.
+// Makes entry points of their beginnings.
 struct EntryPointSink {
   static constexpr bool kTracked = true;
   const HuffmanTables& tables;
@@ -311,18 +311,6 @@ bool SegmentDecoder::decode_by_guesses(const HuffmanTables& tables, const Baseli
   return Rounds(*this, tables, header, segment, PixelSink{rows}).run(stop);
 }
 
-bool SegmentDecoder::find_entry_points(const HuffmanTables& tables, const BaselineHeader& header,
-                                       const Segment& segment, int64_t spacing,
-                                       std::vector<EntryPoint>& points) {
-  checkpoints_.resize(static_cast<size_t>(kLanes * kBlocksKept));
-  points.clear();
-  Rounds rounds(*this, tables, header, segment,
-                EntryPointSink{tables, header, segment.data, spacing, points});
-  if (!rounds.run({})) return false;
-  points.push_back(rounds.end());
-  return true;
-}
-
 bool SegmentDecoder::decode_each(const HuffmanTables& tables, const BaselineHeader& header,
                                  std::span<const Segment> segments, McuRows& rows) {
   streams_.clear();
@@ -347,6 +335,21 @@ bool SegmentDecoder::decode_each(const HuffmanTables& tables, const BaselineHead
     clear(stream, segment.data);
   }
   return fine;
+}
+
+bool SegmentDecoder::find_entry_points(const HuffmanTables& tables, const BaselineHeader& header,
+                                       const Segment& segment, int64_t spacing,
+                                       std::vector<EntryPoint>& points) {
+  checkpoints_.resize(static_cast<size_t>(kLanes * kBlocksKept));
+  points.clear();
+  // So that nothing is thrown while the streams' memory is not zero.
+  points.reserve(
+      static_cast<size_t>(header.mcus.height * ceil_div(header.mcus.width, spacing) + 1));
+  Rounds rounds(*this, tables, header, segment,
+                EntryPointSink{tables, header, segment.data, spacing, points});
+  if (!rounds.run({})) return false;
+  points.push_back(rounds.end());
+  return true;
 }
 
 }  // namespace fuelrail::jpeg

@@ -66,17 +66,19 @@ class SegmentDecoder {
   [[nodiscard]] bool decode_by_guesses(const HuffmanTables& tables, const BaselineHeader& header,
                                        const Segment& segment, McuRows& rows,
                                        const std::stop_token& stop);
-  // Decodes all MCUs of a segment that is a whole scan, likewise. Sets `points` to the beginnings
-  // of each row's MCUs number 0, `spacing`, 2 * spacing and so on, and to the place behind the last
-  // MCU; bits are those of the segment's data. Returns: as above.
-  [[nodiscard]] bool find_entry_points(const HuffmanTables& tables, const BaselineHeader& header,
-                                       const Segment& segment, int64_t spacing,
-                                       std::vector<EntryPoint>& points);
   // A stream for each segment. Requires: at most most_segments(mcus) of at most as many MCUs.
   [[nodiscard]] bool decode_each(const HuffmanTables& tables, const BaselineHeader& header,
                                  std::span<const Segment> segments, McuRows& rows);
   // 0: segments of so many MCUs are too large for `decode_each`.
   static size_t most_segments(const BaselineHeader& header, int64_t mcus);
+
+  // Finds, as `decode_by_guesses`, where MCUs of a whole scan begin. Sets `points` to the
+  // beginnings of the MCUs 0, `spacing`, 2 * spacing and so on of each row, and to the place behind
+  // the last MCU; bits are those of the segment's data. Requires: a segment that begins with MCU 0,
+  // of which all MCUs are wanted, read to its end. Returns: as above.
+  [[nodiscard]] bool find_entry_points(const HuffmanTables& tables, const BaselineHeader& header,
+                                       const Segment& segment, int64_t spacing,
+                                       std::vector<EntryPoint>& points);
 
   const Work& work() const { return work_; }
   // For tests and benchmarks: the number of streams (1: no guesses) and the bytes between them (0:

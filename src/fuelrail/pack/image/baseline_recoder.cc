@@ -17,8 +17,6 @@ bool are_equal(ConstImageView a, ConstImageView b) {
 
 }  // namespace
 
-BaselineRecoder::BaselineRecoder() : decoder_(make_decoder()) {}
-
 Bytes BaselineRecoder::recode(Bytes encoded) {
   try {
     if (!is_progressive_jpeg(encoded)) return {};

@@ -14,8 +14,6 @@ namespace fuelrail::pack {
 // Threads: one recoder for each thread; it keeps its working memory between calls.
 class BaselineRecoder {
  public:
-  BaselineRecoder();
-
   // Returns: the image as baseline JPEG (encode/baseline_jpeg.h), a view that is valid until the
   // next call. Its coefficients, and the pixels that the loader will decode, were compared with
   // those of `encoded`. Empty if the image must be stored as it is: it is no progressive JPEG, is
@@ -26,7 +24,7 @@ class BaselineRecoder {
   // Returns: no pixels if the image has oddities. Errors: those of `probe` and of decoding.
   ConstImageView decode(Bytes encoded, PixelBuffer& pixels);
 
-  std::unique_ptr<Decoder> decoder_;
+  const std::unique_ptr<Decoder> decoder_ = make_decoder();
   PixelBuffer before_;
   PixelBuffer after_;
   std::vector<std::byte> recoded_;
