@@ -41,6 +41,17 @@ Bytes RecordFile::hints(uint64_t i, uint32_t crc, std::vector<std::byte>& storag
   }
 }
 
+// Hints that cannot be read become a byte that no decoder accepts, so that they are counted and
+// warned of.
+Bytes RecordFile::hints_to_use(uint64_t i, uint32_t crc, std::vector<std::byte>& storage) const {
+  static constexpr std::byte kUnreadable[1] = {};
+  try {
+    return sidecar().has_hints() ? sidecar().hints(i, crc, storage) : Bytes();
+  } catch (const Error&) {
+    return kUnreadable;
+  }
+}
+
 std::optional<uint64_t> RecordFile::hinted_records() const {
   if (!hinted_) return std::nullopt;
   try {
@@ -56,7 +67,7 @@ void RecordFile::parse(uint64_t i, Bytes framed, Sample& out) const {
     const Bytes found = payload(i, framed, out.storage);
     if (crc) check_record_crc(crc32(found), *crc);
     parser_.parse(i, found, out);
-    if (crc && hinted_) out.fields[*hinted_].hints = hints(i, *crc, out.hints);
+    if (crc && hinted_) out.fields[*hinted_].hints = hints_to_use(i, *crc, out.hints);
   } catch (Error& error) {
     if (error.detail().path.empty()) error.add(place(i).detail());
     throw;

@@ -94,6 +94,8 @@ class RecordFile : public Container {
   const ChangedEnds& changed() const { return stored_.changed; }
 
  private:
+  Bytes hints_to_use(uint64_t i, uint32_t crc, std::vector<std::byte>& storage) const;
+
   std::shared_ptr<const Source> source_;
   StoredSidecar stored_;
   PayloadParser parser_;

@@ -1,5 +1,6 @@
 // A worker gives the same rows and errors on every way of decoding JPEGs: from entry points, by
 // guesses, by one stream, and by libjpeg-turbo.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -102,7 +103,7 @@ class LimitedWorker final : public Worker {
   const char* limit_;
 };
 
-WorkerCase case_of(const Way& way) {
+WorkerCase case_of(const Way& way, const Warn& warn = {}) {
   const std::string uri = "memory://decode_ways/" + way.name + ".rec";
   write_images(uri);
   BuildSidecarOptions options;
@@ -114,7 +115,7 @@ WorkerCase case_of(const Way& way) {
   ImageOptions images;
   images.transforms = {RandomResizedCrop{.size = {40, 40}}, HorizontalFlip{}};
   images.fields = {"image", "label"};
-  const LoaderWork work = sample_work(container, images);
+  const LoaderWork work = sample_work(container, images, {.engine = {.warn = warn}});
   const WorkerFactory make = [make = work.make_worker, limit = way.limit] {
     return std::make_unique<LimitedWorker>(make(), limit);
   };
@@ -193,6 +194,18 @@ TEST(DecodeWays, have_equal_rows_and_errors) {
     EXPECT_EQ(count(DecodeWay::kRestarts), way.name == "libjpeg" ? 0 : 1);
     EXPECT_EQ(made.counts.others[kHintsRefused], way.refused);
   }
+}
+
+TEST(DecodeWays, forged_entry_points_are_warned_of_once) {
+  std::vector<std::string> warnings;
+  const auto warn = [&](const std::string& text) { warnings.push_back(text); };
+  made_by(case_of(ways().back(), warn));
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_THAT(warnings[0],
+              ::testing::HasSubstr("forged entry points.rec: record 0, offset 0: the image's entry "
+                                   "points in the sidecar are damaged or not its own"));
+  made_by(case_of(ways()[3], warn));
+  EXPECT_EQ(warnings.size(), 1u);
 }
 
 }  // namespace

@@ -35,6 +35,16 @@ void LossWarnings::look_closer(const ImageInfo& info, size_t field, uint64_t rec
   }
 }
 
+void LossWarnings::tell_of_refused_hints(uint64_t record) {
+  if (!is_first(told_of_hints_) || !warn_) return;
+  const Place place = container_.place(record);
+  warn_(fmt::format(
+      "{0}: record {1}, offset {2}: the image's entry points in the sidecar are damaged or not its "
+      "own, so it is decoded without them. Make them again with 'fuelrail index {0}'. This warning "
+      "appears only once.",
+      place.path, place.record, place.offset));
+}
+
 void LossWarnings::warn(size_t field, uint64_t record, const std::string& loss) {
   if (!warn_) return;
   const Place place = container_.place(record);

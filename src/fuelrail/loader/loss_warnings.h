@@ -1,4 +1,4 @@
-// Warns of what images lose in the conversion to 8-bit RGB.
+// Warns of what images lose in the conversion to 8-bit RGB, and of entry points that are wrong.
 #pragma once
 
 #include <atomic>
@@ -24,6 +24,10 @@ class LossWarnings {
     if (info.bits > 8 || info.alpha) look_closer(info, field, record);
   }
 
+  // Warns of the first image whose entry points were not used because they are damaged or not its
+  // own.
+  void tell_of_refused_hints(uint64_t record);
+
  private:
   void look_closer(const ImageInfo& info, size_t field, uint64_t record);
   void warn(size_t field, uint64_t record, const std::string& loss);
@@ -32,6 +36,7 @@ class LossWarnings {
   const Warn warn_;
   std::atomic<bool> told_of_bits_ = false;
   std::atomic<bool> told_of_alpha_ = false;
+  std::atomic<bool> told_of_hints_ = false;
 };
 
 }  // namespace fuelrail

@@ -42,7 +42,7 @@ struct LoaderOptions {
   // records.
   ErrorPolicy errors{};
   // Speed. In addition, `engine.warn` is called on a worker's thread for the first image that loses
-  // bits and for the first image that loses alpha.
+  // bits, the first one that loses alpha, and the first one whose entry points are wrong.
   EngineOptions engine{};
   std::optional<double> stall_timeout{};  // seconds that `next` waits; default: no limit
 

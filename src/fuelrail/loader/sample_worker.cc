@@ -14,6 +14,7 @@
 #include "fuelrail/container/field_rules.h"
 #include "fuelrail/decode/probe.h"
 #include "fuelrail/loader/follower_loader.h"
+#include "fuelrail/loader/image_counts.h"
 #include "fuelrail/loader/loss_warnings.h"
 #include "fuelrail/loader/sample_motion.h"
 #include "fuelrail/loader/sample_program.h"
@@ -64,6 +65,9 @@ class SampleWorker final : public Worker {
     const std::vector<ColumnProgram>& columns = work_->program.columns;
     for (size_t column = 0; column < columns.size(); ++column) {
       std::visit([&](const auto& source) { write(task, source, column); }, columns[column].source);
+    }
+    if (task.counts.others[kHintsRefused] > 0) {
+      work_->losses.tell_of_refused_hints(task.entry.record);
     }
   }
 
