@@ -169,7 +169,8 @@ void print_text(const BenchArguments& arguments, const Container& container,
        fmt::format("{} {}/s: the same threads with {} in memory; the loader reaches {:.0f} % of it",
                    whole(most), things, counted(limit.held, "record"), 100 * speed / most));
   if (const auto found = entry_points(container); found.value_or(0) > 0) {
-    line("entry points", fmt::format("of {}", counted(*found, "JPEG")));
+    line("entry points",
+         fmt::format("in {} of {}", grouped(*found), counted(container.size(), "record")));
   } else if (limit.with_entry_points) {
     line("entry points",
          fmt::format("none; with those that 'fuelrail index' makes, the limit is {} {}/s, {:.2f} "

@@ -59,7 +59,8 @@ TEST_F(CliEntryPoints, index_makes_them_unless_told_not_to) {
     ASSERT_EQ(call({"index", file, "-q", "--threads", "1"}).code, 0);
     EXPECT_EQ(with_entry_points(file), 4u);
     const std::string with = frx(file);
-    ASSERT_EQ(call({"index", file, "-q", "--threads", "3"}).code, 0);
+    EXPECT_THAT(call({"index", file, "--threads", "3"}).err,
+                HasSubstr("entry points in 4 of 4 records"));
     EXPECT_EQ(frx(file), with);
     EXPECT_EQ(call({"verify", file, "-q"}).code, 0);
     ASSERT_EQ(call({"index", file, "-q", "--no-entry-points"}).code, 0);
@@ -120,9 +121,13 @@ TEST_F(CliEntryPoints, info_and_bench_say_whether_there_are_any) {
   EXPECT_THAT(call({"info", rec}).out, HasSubstr("entry points none ('fuelrail index' adds them"));
   EXPECT_THAT(call({"info", rec, "--json"}).out, HasSubstr("\"entry_points\":0"));
   ASSERT_EQ(call({"index", rec, "-q"}).code, 0);
-  EXPECT_THAT(call({"info", rec}).out, HasSubstr("entry points of 4 JPEGs"));
+  EXPECT_THAT(call({"info", rec}).out, HasSubstr("entry points in 4 of 4 records"));
   EXPECT_THAT(call({"info", rec, "--json"}).out, HasSubstr("\"entry_points\":4"));
   EXPECT_THAT(call({"info", at("photos")}).out, Not(HasSubstr("entry points")));
+  write_file(at("small/ant/0.jpg"), as_text(make_jpeg(8, 8, 1)));
+  ASSERT_EQ(call({"pack", at("small"), at("small.rec"), "-q"}).code, 0);
+  EXPECT_THAT(call({"index", at("small.rec")}).err, HasSubstr("entry points in 0 of 1 record"));
+  EXPECT_THAT(call({"info", at("small.rec")}).out, HasSubstr("entry points none (only baseline"));
 }
 
 TEST_F(CliEntryPoints, bench_measures_what_they_would_bring) {
@@ -136,7 +141,7 @@ TEST_F(CliEntryPoints, bench_measures_what_they_would_bring) {
   EXPECT_THAT(call(as_json).out, Not(HasSubstr("\"records_per_second_with_entry_points\":null")));
   ASSERT_EQ(call({"index", rec, "-q"}).code, 0);
   EXPECT_THAT(call(bench).out,
-              AllOf(HasSubstr("entry points of 4 JPEGs"), Not(HasSubstr("fuelrail index"))));
+              AllOf(HasSubstr("entry points in 4 of 4 records"), Not(HasSubstr("fuelrail index"))));
   EXPECT_THAT(call(as_json).out, HasSubstr("\"records_per_second_with_entry_points\":null"));
 }
 

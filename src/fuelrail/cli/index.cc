@@ -1,4 +1,6 @@
 // fuelrail index: builds a file's sidecar.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -7,6 +9,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/cli/command.h"
 #include "fuelrail/cli/signals.h"
+#include "fuelrail/cli/text.h"
 #include "fuelrail/container/build_sidecar.h"
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/storage/file_system.h"
@@ -30,8 +33,9 @@ int run(const IndexArguments& arguments, Console& console) {
          .remedy = "If the folder has record files, run 'fuelrail index' on each of them"});
   }
   if (arguments.no_entry_points && arguments.threads) {
-    throw InvalidArgumentError("--threads and --no-entry-points cannot be combined",
-                               {.expected = "one of them: only making entry points has threads"});
+    throw InvalidArgumentError(
+        "--threads applies only to making entry points, which --no-entry-points turns off",
+        {.expected = "one of them"});
   }
   SidecarLocation location;
   {
@@ -47,6 +51,12 @@ int run(const IndexArguments& arguments, Console& console) {
                        .threads = std::max(arguments.threads.value_or(default_threads()), 1)};
     }
     location = build_sidecar(arguments.uri, options);
+  }
+  if (!arguments.no_entry_points && !arguments.quiet) {
+    const auto sidecar = Sidecar::open(file_system_for(location.uri).open(location.uri));
+    const uint64_t found = sidecar->has_hints() ? sidecar->hinted_records() : 0;
+    console.say(fmt::format("entry points in {} of {}", grouped(found),
+                            counted(sidecar->records(), "record")));
   }
   console.print_line(location.uri);
   return kOk;
@@ -66,11 +76,12 @@ Examples:
   fuelrail index train.{1} --no-entry-points)";
 
 std::vector<Option> options_of(IndexArguments& arguments) {
-  return {{"FILE", &arguments.uri, "File to index ({indexed})", true},
-          {"--no-entry-points", &arguments.no_entry_points,
-           "Store no entry points for faster decoding of JPEGs"},
-          threads_option(arguments.threads, "make entry points"),
-          quiet_option(arguments.quiet)};
+  return {
+      {"FILE", &arguments.uri, "File to index ({indexed})", true},
+      {"--no-entry-points", &arguments.no_entry_points,
+       "Store no entry points for faster decoding of JPEGs, and remove those of the old sidecar"},
+      threads_option(arguments.threads, "make entry points"),
+      quiet_option(arguments.quiet)};
 }
 
 }  // namespace

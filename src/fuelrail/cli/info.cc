@@ -287,8 +287,11 @@ void print_text(const std::string& uri, const Container& container, const Findin
   if (found.entry_points) {
     line("entry points",
          *found.entry_points > 0
-             ? fmt::format("of {}, for faster decoding", counted(*found.entry_points, "JPEG"))
-             : "none ('fuelrail index' adds them, for faster decoding)");
+             ? fmt::format("in {} of {}, for faster decoding", grouped(*found.entry_points),
+                           counted(container.size(), "record"))
+         : lacks_entry_points(container)
+             ? "none ('fuelrail index' adds them, for faster decoding)"
+             : "none (only baseline JPEGs of some size, without restart markers, can have them)");
   }
   line("sidecar", sidecar_text(container));
 }

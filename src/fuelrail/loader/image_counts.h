@@ -21,9 +21,8 @@ inline void count_image(const DecodeJob& job, WorkerCounts& counts) {
   counts.tolerated += job.tolerated;
   if (job.error) return;
   ++counts.others[static_cast<size_t>(job.way)];
-  // Other ways never use hints.
-  const bool tried = job.way == DecodeWay::kRestarts || job.way == DecodeWay::kGuessed ||
-                     job.way == DecodeWay::kSuspect;
+  // Other ways never use hints, or do not show whether they are wrong (kSuspect).
+  const bool tried = job.way == DecodeWay::kRestarts || job.way == DecodeWay::kGuessed;
   if (tried && !job.encoded.hints.empty()) ++counts.others[kHintsRefused];
 }
 

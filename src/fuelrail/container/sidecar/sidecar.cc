@@ -447,7 +447,7 @@ const SidecarSection* Sidecar::hints_section() {
 // Checks all that is in memory. What is not is checked when it is used.
 void Sidecar::check_hints(const SidecarSection& hints) const {
   if (hints.size() / kHintsEndBytes <= records()) {
-    throw_corrupt("the sidecar's table of hints is truncated", uri_,
+    throw_corrupt("the sidecar's table of entry points is truncated", uri_,
                   {.expected = fmt::format("at least {} x {} bytes", records() + 1, kHintsEndBytes),
                    .found = fmt::format("{} bytes", hints.size())});
   }
@@ -476,9 +476,9 @@ void Sidecar::check_hints_range(const SidecarSection& hints, uint64_t i, uint64_
       (bytes == 0 || (bytes > kChecksumBytes && bytes - kChecksumBytes <= kMaxHintsBytes))) {
     return;
   }
-  throw_corrupt("the sidecar's table of hints has an invalid entry", uri_,
+  throw_corrupt("the sidecar's table of entry points has an invalid entry", uri_,
                 {.record = i,
-                 .expected = fmt::format("hints inside {} bytes", room),
+                 .expected = fmt::format("at most {} bytes, inside {}", kMaxHintsBytes, room),
                  .found = fmt::format("bytes {} to {}", begin, end)});
 }
 
@@ -559,7 +559,9 @@ Bytes Sidecar::hints(uint64_t i, uint32_t payload_crc, std::vector<std::byte>& s
   if (begin == end) return {};
   storage.resize(end - begin);
   hints_->read((records() + 1) * kHintsEndBytes + begin, storage);
-  if (load_le<uint32_t>(storage.data()) != payload_crc) return {};
+  if (load_le<uint32_t>(storage.data()) != payload_crc) {
+    throw_corrupt("the entry points in the sidecar are those of another payload", uri_);
+  }
   return Bytes(storage).subspan(kChecksumBytes);
 }
 

@@ -115,9 +115,10 @@ class Sidecar {
   // Whether only the sidecar has the names, so that a copy must keep them.
   bool keeps_names() const { return names_ != nullptr && names_->kept(); }
 
-  // What `hint_maker` (decode/decoder.h) made of the record's image, if it was made of a payload
-  // with this CRC-32; otherwise empty. Requires: has_hints(), i < records(). Lifetime: a view into
-  // `storage`. Errors: CorruptError, and those of the source, if the hints are not in memory.
+  // What `hint_maker` (decode/decoder.h) made of the record's image; empty if it made none.
+  // Requires: has_hints(), i < records(). Lifetime: a view into `storage`. Errors: CorruptError if
+  // they were made of a payload with another CRC-32; if the hints are not in memory, CorruptError,
+  // and those of the source.
   bool has_hints() const { return hints_ != nullptr; }
   Bytes hints(uint64_t i, uint32_t payload_crc, std::vector<std::byte>& storage) const;
   // The number of records that have hints. Requires: has_hints(). Errors: those of `hints`.
