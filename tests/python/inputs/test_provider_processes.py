@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import pathlib
 import random
@@ -211,16 +212,19 @@ def test_ctrl_c_ends_a_dataset_that_hangs(tmp_path: pathlib.Path) -> None:
     assert wait_until(lambda: not any(map(runs, workers)))
 
 
-def test_close_ends_a_dataset_that_hangs() -> None:
+def test_close_ends_a_dataset_that_hangs(tmp_path: pathlib.Path) -> None:
     from python_datasets import hang
 
+    begun = tmp_path / "begun"
     others = set(children_of(os.getpid()))
     # One worker hangs; the other one makes the samples before.
-    data = fr.open_python(Numbers(at=3, do=hang), {"number": F.Label()}, workers=2)
+    hanging = Numbers(at=3, do=functools.partial(hang, begun))
+    data = fr.open_python(hanging, {"number": F.Label()}, workers=2)
     loader = fr.Loader(data, 1)
     batches = iter(loader)
     for _ in range(3):
         next(batches)
+    assert wait_until(begun.exists)
     began = time.monotonic()
     loader.close()
     assert time.monotonic() - began < 1

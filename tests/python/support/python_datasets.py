@@ -107,7 +107,10 @@ def leave() -> None:
     sys.exit("bye")
 
 
-def hang() -> None:
+def hang(begun: pathlib.Path | None = None) -> None:
+    """`begun`: a file to make first."""
+    if begun is not None:
+        begun.touch()
     while True:
         time.sleep(60)
 
