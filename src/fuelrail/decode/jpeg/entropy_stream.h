@@ -49,7 +49,7 @@ struct Stream {
   // baseline does not have, a run of zeros beyond the block. A stream that began at a guess meets
   // these before it is in step.
   uint8_t* odd = nullptr;
-  // For each block, if `bit_of_block` shall find it: empty before. It takes a tenth more time.
+  // For each block, if `bit_of_block` shall find it: empty before.
   Checkpoint* checkpoints = nullptr;
 
   // That are complete.
