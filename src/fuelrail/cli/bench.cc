@@ -237,8 +237,7 @@ std::vector<Option> options_of(BenchArguments& arguments) {
                   "width and height of the crops, in pixels.")
           .number("seconds", &BenchArguments::seconds, 0.01, 86400,
                   "seconds of each measurement: of the limit (twice, if there are no entry "
-                  "points), and of "
-                  "the loader.")
+                  "points), and of the loader.")
           .number("epochs", &BenchArguments::epochs, 1, 1 << 20,
                   "number of epochs to run the loader, instead of --seconds.");
   return joined({dataset_options(arguments.dataset),

@@ -37,7 +37,7 @@ int run(const IndexArguments& arguments, Console& console) {
         "--threads applies only to making entry points, which --no-entry-points turns off",
         {.expected = "one of them"});
   }
-  SidecarLocation location;
+  BuiltSidecar built;
   {
     ProgressDisplay progress(console, "read", "bytes", arguments.quiet);
     BuildSidecarOptions options;
@@ -50,15 +50,13 @@ int run(const IndexArguments& arguments, Console& console) {
       options.hints = {.maker = hint_maker,
                        .threads = std::max(arguments.threads.value_or(default_threads()), 1)};
     }
-    location = build_sidecar(arguments.uri, options);
+    built = build_sidecar(arguments.uri, options);
   }
   if (!arguments.no_entry_points && !arguments.quiet) {
-    const auto sidecar = Sidecar::open(file_system_for(location.uri).open(location.uri));
-    const uint64_t found = sidecar->has_hints() ? sidecar->hinted_records() : 0;
-    console.say(fmt::format("entry points in {} of {}", grouped(found),
-                            counted(sidecar->records(), "record")));
+    console.say(fmt::format("entry points in {} of {}", grouped(built.hinted_records),
+                            counted(built.records, "record")));
   }
-  console.print_line(location.uri);
+  console.print_line(built.location.uri);
   return kOk;
 }
 

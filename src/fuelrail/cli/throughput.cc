@@ -15,6 +15,7 @@
 #include "fuelrail/base/error.h"
 #include "fuelrail/base/native_thread.h"
 #include "fuelrail/cli/opening.h"
+#include "fuelrail/container/forwarding_container.h"
 #include "fuelrail/container/hint_workers.h"
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/decode/probe.h"
@@ -82,40 +83,29 @@ struct HeldRecord {
 };
 
 // A container for Decoding alone: that of the held records, with entry points that are in memory.
-class WithEntryPoints final : public Container {
+class WithEntryPoints final : public ForwardingContainer {
  public:
   // Requires: a container whose records have one image. Calls `watch` between records.
   WithEntryPoints(std::shared_ptr<const Container> container,
                   const std::vector<HeldRecord>& records, const Watch& watch)
-      : container_(std::move(container)), field_(*only_image(container_->schema())) {
+      : ForwardingContainer(std::move(container)), field_(*only_image(schema())) {
     const MakeHints make = hint_maker();
     Sample sample;
     for (const HeldRecord& held : records) {
       if (hints_.size() % kRecordsPerWatch == 0) watch(0, 0);
-      container_->parse(held.record, held.framed, sample);
+      inner().parse(held.record, held.framed, sample);
       hints_[held.record] = make(sample.fields[field_].bytes);
     }
   }
 
-  uint64_t size() const override { return container_->size(); }
-  const Schema& schema() const override { return container_->schema(); }
-  Extent extent(uint64_t i) const override { return container_->extent(i); }
-  Place place(uint64_t i) const override { return container_->place(i); }
-  const std::vector<std::string>& classes() const override { return container_->classes(); }
-  bool verifies_checksums() const override { return container_->verifies_checksums(); }
   void parse(uint64_t i, Bytes framed, Sample& out) const override {
-    container_->parse(i, framed, out);
+    inner().parse(i, framed, out);
     if (const auto found = hints_.find(i); found != hints_.end()) {
       out.fields[field_].hints = found->second;
     }
   }
 
  private:
-  Fingerprint make_fingerprint(const KeepGoing& keep_going) const override {
-    return container_->fingerprint(keep_going);
-  }
-
-  std::shared_ptr<const Container> container_;
   size_t field_;
   std::unordered_map<uint64_t, std::vector<std::byte>> hints_;
 };

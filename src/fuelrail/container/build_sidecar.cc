@@ -58,7 +58,7 @@ void refuse_damage(const std::string& uri, const StoredSidecar& stored, const Si
 
 }  // namespace
 
-SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions& options) {
+BuiltSidecar build_sidecar(const std::string& uri, const BuildSidecarOptions& options) {
   const FileFormat& format = format_of_file(uri);
   if (!can(format, FormatWork::kIndex)) throw_cannot(FormatWork::kIndex, format, uri);
   return open_with_store(uri, options.warn, [&](const auto& source, SidecarStore& store) {
@@ -71,7 +71,9 @@ SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions&
       if (!recipe.file_has_checksums) refuse_damage(uri, *old, writer);
       writer.keep_sections_of(*old->sidecar);
     }
-    return store.replace(writer).location;
+    return BuiltSidecar{.location = store.replace(writer).location,
+                        .records = writer.records(),
+                        .hinted_records = writer.hints().hinted_records()};
   });
 }
 

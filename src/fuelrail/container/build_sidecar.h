@@ -1,6 +1,7 @@
 // Rebuilds the sidecar of a file of any format.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -24,6 +25,12 @@ struct BuildSidecarOptions {
   Warn warn{};
 };
 
+struct BuiltSidecar {
+  SidecarLocation location;
+  uint64_t records = 0;
+  uint64_t hinted_records = 0;
+};
+
 // Builds the sidecar of `uri` again and replaces the old one. Sections that cannot be rebuilt, such
 // as class names, are copied from the old sidecar.
 //
@@ -31,12 +38,11 @@ struct BuildSidecarOptions {
 // one in the old sidecar or in the file's own table, a CorruptError is thrown and the old sidecar
 // is kept.
 //
-// Returns: where the sidecar was written. Errors: those of opening the file; UnsupportedError if
-// `uri` cannot have a sidecar (a folder, a format that fuelrail does not read); CorruptError as
-// described above, and if X.frx is not a sidecar of this file (it is never overwritten); StateError
-// if the file or its sidecar changes during the call; IoError if the sidecar cannot be written
-// anywhere.
-SidecarLocation build_sidecar(const std::string& uri, const BuildSidecarOptions& options = {});
+// Errors: those of opening the file; UnsupportedError if `uri` cannot have a sidecar (a folder, a
+// format that fuelrail does not read); CorruptError as described above, and if X.frx is not a
+// sidecar of this file (it is never overwritten); StateError if the file or its sidecar changes
+// during the call; IoError if the sidecar cannot be written anywhere.
+BuiltSidecar build_sidecar(const std::string& uri, const BuildSidecarOptions& options = {});
 
 // The part of `build_sidecar` that depends on the format. `make` owns the source and the objects
 // that `rules` refers to, so keep `make` while `rules` is in use.

@@ -31,24 +31,13 @@ const std::vector<std::string>& RecordFile::classes_of(std::string_view field) c
   return found != others.end() ? found->second : Container::classes_of(field);
 }
 
-// Decoding needs no hints, so errors of reading them do not matter.
-Bytes RecordFile::hints(uint64_t i, uint32_t crc, std::vector<std::byte>& storage) const {
-  if (!hinted_ || !sidecar().has_hints()) return {};
+std::optional<Bytes> RecordFile::hints(uint64_t i, uint32_t crc,
+                                       std::vector<std::byte>& storage) const {
+  if (!hinted_ || !sidecar().has_hints()) return Bytes();
   try {
     return sidecar().hints(i, crc, storage);
   } catch (const Error&) {
-    return {};
-  }
-}
-
-// Hints that cannot be read become a byte that no decoder accepts, so that they are counted and
-// warned of.
-Bytes RecordFile::hints_to_use(uint64_t i, uint32_t crc, std::vector<std::byte>& storage) const {
-  static constexpr std::byte kUnreadable[1] = {};
-  try {
-    return sidecar().has_hints() ? sidecar().hints(i, crc, storage) : Bytes();
-  } catch (const Error&) {
-    return kUnreadable;
+    return std::nullopt;
   }
 }
 
@@ -67,7 +56,10 @@ void RecordFile::parse(uint64_t i, Bytes framed, Sample& out) const {
     const Bytes found = payload(i, framed, out.storage);
     if (crc) check_record_crc(crc32(found), *crc);
     parser_.parse(i, found, out);
-    if (crc && hinted_) out.fields[*hinted_].hints = hints_to_use(i, *crc, out.hints);
+    if (!crc || !hinted_) return;
+    // No decoder accepts this byte, so hints that cannot be read are counted and warned of.
+    static constexpr std::byte kUnreadable[1] = {};
+    out.fields[*hinted_].hints = hints(i, *crc, out.hints).value_or(kUnreadable);
   } catch (Error& error) {
     if (error.detail().path.empty()) error.add(place(i).detail());
     throw;

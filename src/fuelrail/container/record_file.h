@@ -50,9 +50,10 @@ class RecordFile : public Container {
   virtual std::optional<uint32_t> payload_crc(uint64_t i) const = 0;
 
   // The hints of the image of record i (EncodedImage::hints). `crc`: the payload's CRC-32, which
-  // the caller has just verified. Empty if the sidecar has no hints of a payload with this CRC-32,
-  // or if they cannot be read. Lifetime: a view into `storage`.
-  Bytes hints(uint64_t i, uint32_t crc, std::vector<std::byte>& storage) const;
+  // the caller has just verified. No bytes if the sidecar has no hints of this image; an empty
+  // optional if they are those of another payload, or cannot be read: decoding needs no hints, so
+  // that is no error. Lifetime: a view into `storage`.
+  std::optional<Bytes> hints(uint64_t i, uint32_t crc, std::vector<std::byte>& storage) const;
 
   // The number of records whose image has hints; 0 if that cannot be read. Empty if none can have
   // any, because records do not have exactly one image.
@@ -94,8 +95,6 @@ class RecordFile : public Container {
   const ChangedEnds& changed() const { return stored_.changed; }
 
  private:
-  Bytes hints_to_use(uint64_t i, uint32_t crc, std::vector<std::byte>& storage) const;
-
   std::shared_ptr<const Source> source_;
   StoredSidecar stored_;
   PayloadParser parser_;

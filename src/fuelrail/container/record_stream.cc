@@ -49,7 +49,7 @@ class RecordFileStream final : public RecordStream {
     if (const auto crc = file_->payload_crc(i)) check_record_crc(record.crc, *crc);
     file_->check_record(i, record.payload, true);
     if (!keys_.empty()) record.key = keys_[i];
-    record.hints = file_->hints(i, record.crc, hints_);
+    record.hints = file_->hints(i, record.crc, hints_).value_or(Bytes());
     return record;
   }
 

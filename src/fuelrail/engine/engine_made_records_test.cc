@@ -53,13 +53,11 @@ class MadeRecord final : public Source {
   const std::string uri_;
 };
 
-class MadeRecords final : public Container {
+class MadeRecords final : public ForwardingContainer {
  public:
   MadeRecords(std::shared_ptr<const Container> inner, size_t at_once, Making& making)
-      : inner_(std::move(inner)), at_once_(at_once), making_(making) {}
+      : ForwardingContainer(std::move(inner)), at_once_(at_once), making_(making) {}
 
-  uint64_t size() const override { return inner_->size(); }
-  const Schema& schema() const override { return inner_->schema(); }
   bool knows_extent(uint64_t) const override { return false; }
   size_t makes_at_once() const override { return at_once_; }
   Extent extent(uint64_t i) const override { return extent_while(i, {}); }
@@ -71,24 +69,17 @@ class MadeRecords final : public Container {
       --making_.running;
       throw;
     }
-    const Extent inner = inner_->extent(i);
-    auto source = std::make_shared<const MadeRecord>(inner, making_);
+    const Extent found = inner().extent(i);
+    auto source = std::make_shared<const MadeRecord>(found, making_);
     --making_.running;
     return {.source = source, .offset = 0, .length = kRecordBytes};
   }
   void parse(uint64_t i, Bytes framed, Sample& out) const override {
-    inner_->parse(i, framed.first(inner_->extent(i).length), out);
+    inner().parse(i, framed.first(inner().extent(i).length), out);
   }
-  Place place(uint64_t i) const override { return inner_->place(i); }
-  const std::vector<std::string>& classes() const override { return inner_->classes(); }
   bool verifies_checksums() const override { return false; }
 
  private:
-  Fingerprint make_fingerprint(const KeepGoing& keep_going) const override {
-    return inner_->fingerprint(keep_going);
-  }
-
-  const std::shared_ptr<const Container> inner_;
   const size_t at_once_;
   Making& making_;
 };

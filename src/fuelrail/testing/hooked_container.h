@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fuelrail/base/listener.h"
-#include "fuelrail/container/container.h"
+#include "fuelrail/container/forwarding_container.h"
 
 namespace fuelrail {
 
@@ -26,40 +26,29 @@ struct ContainerHooks {
   bool knows_extents = true;  // false: asking for an extent counts as reading a file
 };
 
-class HookedContainer final : public Container {
+class HookedContainer final : public ForwardingContainer {
  public:
   HookedContainer(std::shared_ptr<const Container> inner, ContainerHooks hooks)
-      : inner_(std::move(inner)), hooks_(std::move(hooks)) {}
+      : ForwardingContainer(std::move(inner)), hooks_(std::move(hooks)) {}
 
-  uint64_t size() const override { return inner_->size(); }
-  const Schema& schema() const override { return inner_->schema(); }
   bool knows_extent(uint64_t i) const override {
-    return hooks_.knows_extents && inner_->knows_extent(i);
+    return hooks_.knows_extents && inner().knows_extent(i);
   }
   Extent extent(uint64_t i) const override {
     if (hooks_.extent) hooks_.extent(i);
-    Extent extent = inner_->extent(i);
+    Extent extent = inner().extent(i);
     if (hooks_.claimed_length) extent.length = hooks_.claimed_length(i, extent.length);
     if (hooks_.read || hooks_.is_cached) {
       extent.source = std::make_shared<HookedSource>(extent.source, hooks_);
     }
     return extent;
   }
-  void parse(uint64_t i, Bytes framed, Sample& out) const override {
-    inner_->parse(i, framed, out);
-  }
   Place place(uint64_t i) const override {
     if (hooks_.place) hooks_.place(i);
-    return inner_->place(i);
+    return inner().place(i);
   }
-  const std::vector<std::string>& classes() const override { return inner_->classes(); }
-  bool verifies_checksums() const override { return inner_->verifies_checksums(); }
 
  private:
-  Fingerprint make_fingerprint(const KeepGoing& keep_going) const override {
-    return inner_->fingerprint(keep_going);
-  }
-
   // A new source for each extent, which the engine must keep alive until it has been read.
   class HookedSource final : public Source {
    public:
@@ -83,7 +72,6 @@ class HookedContainer final : public Container {
     ContainerHooks hooks_;
   };
 
-  std::shared_ptr<const Container> inner_;
   ContainerHooks hooks_;
 };
 

@@ -4,40 +4,38 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <optional>
 #include <utility>
-#include <vector>
 
 #include "fuelrail/base/listener.h"
-#include "fuelrail/container/container.h"
+#include "fuelrail/container/forwarding_container.h"
 
 namespace fuelrail {
 
-class RepeatedContainer final : public Container {
+class RepeatedContainer final : public ForwardingContainer {
  public:
   // Requires: `inner` has records.
   RepeatedContainer(std::shared_ptr<const Container> inner, uint64_t size)
-      : inner_(std::move(inner)), size_(size) {}
+      : ForwardingContainer(std::move(inner)), size_(size) {}
 
   uint64_t size() const override { return size_; }
-  const Schema& schema() const override { return inner_->schema(); }
-  Extent extent(uint64_t i) const override { return inner_->extent(i % inner_->size()); }
-  bool knows_extent(uint64_t i) const override { return inner_->knows_extent(i % inner_->size()); }
+  Extent extent(uint64_t i) const override { return inner().extent(i % inner().size()); }
+  bool knows_extent(uint64_t i) const override { return inner().knows_extent(i % inner().size()); }
   // The sample's id is the index.
   void parse(uint64_t i, Bytes framed, Sample& out) const override {
-    inner_->parse(i % inner_->size(), framed, out);
+    inner().parse(i % inner().size(), framed, out);
     out.id = i;
   }
-  Place place(uint64_t i) const override { return inner_->place(i % inner_->size()); }
-  const std::vector<std::string>& classes() const override { return inner_->classes(); }
-  bool verifies_checksums() const override { return inner_->verifies_checksums(); }
+  Place place(uint64_t i) const override { return inner().place(i % inner().size()); }
+  std::optional<Size> image_size(uint64_t i) const override {
+    return inner().image_size(i % inner().size());
+  }
 
  private:
   Fingerprint make_fingerprint(const KeepGoing& keep_going) const override {
-    return {.records = size_, .bytes = size_, .checksum = inner_->fingerprint(keep_going).checksum};
+    return {.records = size_, .bytes = size_, .checksum = inner().fingerprint(keep_going).checksum};
   }
 
-  std::shared_ptr<const Container> inner_;
   uint64_t size_;
 };
 

@@ -425,13 +425,14 @@ TEST(FfrecordSidecar, is_built_anew_with_labels_and_keeps_what_cannot_be_rebuilt
   EXPECT_TRUE(file.open()->schema().has("data"));  // as the sidecar says
 
   std::vector<uint64_t> done;
-  const SidecarLocation location =
+  const BuiltSidecar built =
       build_sidecar(file.path, {.progress = [&](uint64_t at, uint64_t total) {
                       EXPECT_EQ(total, std::filesystem::file_size(file.path));
                       done.push_back(at);
                       return true;
                     }});
-  EXPECT_EQ(location.uri, file.sidecar);
+  EXPECT_EQ(built.hinted_records, 0u);
+  EXPECT_EQ(built.location.uri, file.sidecar);
   EXPECT_EQ(done.front(), 0);
   EXPECT_EQ(done.back(), std::filesystem::file_size(file.path));
   const auto container = file.open();

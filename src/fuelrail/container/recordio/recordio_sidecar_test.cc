@@ -305,7 +305,7 @@ TEST(BuildSidecar, adds_checksums_and_keeps_class_names) {
   writer.write_to(identify(*source), *sink);
   sink->commit();
 
-  const SidecarLocation location = build_sidecar(file.path);
+  const SidecarLocation location = build_sidecar(file.path).location;
   EXPECT_EQ(location.place, SidecarPlace::kBeside);
   EXPECT_EQ(location.uri, file.sidecar);
   const auto container = file.open();

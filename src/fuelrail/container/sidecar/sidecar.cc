@@ -25,15 +25,6 @@ static_assert(Sidecar::kHeadReadBytes >=
 // The limit for data that stays in memory from the opening on: small sections, checksums of blocks.
 constexpr uint64_t kMaxResidentBytes = uint64_t{256} << 20;
 
-constexpr size_t kHintsCheckedAtOnce = size_t{256} << 10;
-
-// The error, with the remedy for hints: unlike a new sidecar, this keeps class names and keys.
-CorruptError of_hints(const CorruptError& error) {
-  ErrorDetail detail = error.detail();
-  detail.remedy = "Run 'fuelrail index' on the data file, which makes the entry points anew";
-  return CorruptError(error.failure(), detail);
-}
-
 [[noreturn]] void throw_corrupt(const std::string& failure, const std::string& uri,
                                 ErrorDetail detail = {}) {
   detail.path = uri;
@@ -47,7 +38,7 @@ std::vector<SidecarSection::Range> early_ranges(const SidecarSection::Header& he
     const auto ends = SidecarSection::ends_of(header);
     return {ends.begin(), ends.end()};
   }
-  const bool whole = header.type == kHintsSection && header.size <= Sidecar::kMaxWholeHintsBytes;
+  const bool whole = header.type == kHintsSection && header.size <= kMaxWholeHintsBytes;
   return whole ? SidecarSection::groups_of(header) : std::vector<SidecarSection::Range>{};
 }
 
@@ -163,7 +154,7 @@ std::unique_ptr<Sidecar> Sidecar::open(std::shared_ptr<const Source> file,
   sidecar->checksums_ = sidecar->entries_section(kChecksumsSection, kChecksumBytes);
   sidecar->keys_ = sidecar->entries_section(kKeysSection, kKeyBytes);
   sidecar->names_ = sidecar->names_section();
-  sidecar->hints_ = sidecar->hints_section();
+  sidecar->read_hints();
   return sidecar;
 }
 
@@ -296,7 +287,7 @@ void Sidecar::read_sections(File& file) {
       read_section(file, section);
     } catch (const CorruptError& error) {
       if (type != kHintsSection) throw;
-      hints_refusal_ = of_hints(error).what();
+      hints_refusal_ = HintsTable::with_remedy(error).what();
     }
   }
 }
@@ -432,54 +423,14 @@ const SidecarSection* Sidecar::names_section() const {
                  .found = fmt::format("{} bytes", names->size())});
 }
 
-const SidecarSection* Sidecar::hints_section() {
+void Sidecar::read_hints() {
   const SidecarSection* hints = section(kHintsSection);
-  if (hints == nullptr) return nullptr;
+  if (hints == nullptr) return;
   try {
-    check_hints(*hints);
-    return hints;
+    hints_.emplace(*hints, records(), uri_);
   } catch (const CorruptError& error) {
-    hints_refusal_ = of_hints(error).what();
-    return nullptr;
+    hints_refusal_ = HintsTable::with_remedy(error).what();
   }
-}
-
-// Checks all that is in memory. What is not is checked when it is used.
-void Sidecar::check_hints(const SidecarSection& hints) const {
-  if (hints.size() / kHintsEndBytes <= records()) {
-    throw_corrupt("the sidecar's table of entry points is truncated", uri_,
-                  {.expected = fmt::format("at least {} x {} bytes", records() + 1, kHintsEndBytes),
-                   .found = fmt::format("{} bytes", hints.size())});
-  }
-  if (hints.size() > kMaxWholeHintsBytes) return;
-  std::vector<std::byte> memory(kHintsCheckedAtOnce);
-  uint64_t before = 0;
-  uint64_t record = 0;
-  for (uint64_t at = 0; at < hints.size(); at += memory.size()) {
-    const auto bytes = MutableBytes(memory).first(std::min(memory.size(), hints.size() - at));
-    hints.read(at, bytes);
-    for (size_t k = 0; k + kHintsEndBytes <= bytes.size() && record <= records(); ++record) {
-      const auto end = load_le<uint64_t>(bytes.data() + k);
-      if (record > 0) check_hints_range(hints, record - 1, before, end);
-      before = end;
-      k += kHintsEndBytes;
-    }
-  }
-}
-
-// Errors: CorruptError if the record's hints cannot be at these offsets.
-void Sidecar::check_hints_range(const SidecarSection& hints, uint64_t i, uint64_t begin,
-                                uint64_t end) const {
-  const uint64_t room = hints.size() - (records() + 1) * kHintsEndBytes;
-  const uint64_t bytes = end - begin;
-  if (begin <= end && end <= room &&
-      (bytes == 0 || (bytes > kChecksumBytes && bytes - kChecksumBytes <= kMaxHintsBytes))) {
-    return;
-  }
-  throw_corrupt("the sidecar's table of entry points has an invalid entry", uri_,
-                {.record = i,
-                 .expected = fmt::format("at most {} bytes, inside {}", kMaxHintsBytes, room),
-                 .found = fmt::format("bytes {} to {}", begin, end)});
 }
 
 const SidecarSection* Sidecar::section(uint32_t type) const {
@@ -550,37 +501,6 @@ std::string Sidecar::name(uint64_t i) const {
   return std::string(as_text(name));
 }
 
-Bytes Sidecar::hints(uint64_t i, uint32_t payload_crc, std::vector<std::byte>& storage) const {
-  std::array<std::byte, 2 * kHintsEndBytes> ends;
-  hints_->read(i * kHintsEndBytes, ends);
-  const auto begin = load_le<uint64_t>(ends.data());
-  const auto end = load_le<uint64_t>(ends.data() + kHintsEndBytes);
-  check_hints_range(*hints_, i, begin, end);
-  if (begin == end) return {};
-  storage.resize(end - begin);
-  hints_->read((records() + 1) * kHintsEndBytes + begin, storage);
-  if (load_le<uint32_t>(storage.data()) != payload_crc) {
-    throw_corrupt("the entry points in the sidecar are those of another payload", uri_);
-  }
-  return Bytes(storage).subspan(kChecksumBytes);
-}
-
-uint64_t Sidecar::hinted_records() const {
-  std::vector<std::byte> memory(kHintsCheckedAtOnce);
-  uint64_t hinted = 0;
-  uint64_t before = 0;
-  for (uint64_t i = 0; i <= records();) {
-    const uint64_t entries = std::min<uint64_t>(memory.size() / kHintsEndBytes, records() + 1 - i);
-    hints_->read(i * kHintsEndBytes, MutableBytes(memory).first(entries * kHintsEndBytes));
-    for (uint64_t k = 0; k < entries; ++k, ++i) {
-      const auto end = load_le<uint64_t>(memory.data() + k * kHintsEndBytes);
-      hinted += i > 0 && end != before;
-      before = end;
-    }
-  }
-  return hinted;
-}
-
 void Sidecar::verify() const {
   if (!hints_refusal_.empty()) throw CorruptError(hints_refusal_);
   for (const SidecarSection& section : sections_) {
@@ -588,7 +508,7 @@ void Sidecar::verify() const {
       section.verify();
     } catch (const CorruptError& error) {
       if (section.type() != kHintsSection) throw;
-      throw of_hints(error);
+      throw HintsTable::with_remedy(error);
     }
   }
   if (table_ == nullptr) return;

@@ -18,6 +18,7 @@
 #include "fuelrail/container/fingerprint.h"
 #include "fuelrail/container/sample.h"
 #include "fuelrail/container/sidecar/field_classes.h"
+#include "fuelrail/container/sidecar/hints_table.h"
 #include "fuelrail/container/sidecar/sidecar_format.h"
 #include "fuelrail/container/sidecar/sidecar_section.h"
 #include "fuelrail/storage/source.h"
@@ -61,10 +62,6 @@ inline constexpr uint32_t kKeysSection = section_type("KEYS");
 inline constexpr uint32_t kNamesSection = section_type("NAME");
 inline constexpr uint32_t kHintsSection = section_type("JENT");
 
-// The longest hints of one record that are written and read. Those of the largest JPEG with an
-// entry for each 512 pixels of each row of its blocks are shorter.
-inline constexpr uint64_t kMaxHintsBytes = uint64_t{16} << 20;
-
 // An opened sidecar. Small sections are kept in memory. If there are larger sections, the file
 // stays open (sidecar_section.h). If the file changes after it was opened, a read either throws or
 // returns the old data. Immutable. Threads: any number at once.
@@ -78,7 +75,6 @@ class Sidecar {
   // read them. Damaged hints are no error (hints_refusal). Errors: CorruptError, TruncatedError,
   // UnsupportedError (a different major version); those of the source.
   static constexpr uint64_t kHeadReadBytes = uint64_t{256} << 10;
-  static constexpr uint64_t kMaxWholeHintsBytes = uint64_t{64} << 20;
   static std::unique_ptr<Sidecar> open(std::shared_ptr<const Source> file,
                                        std::vector<std::byte> head = {});
   Sidecar& operator=(Sidecar&&) = delete;
@@ -119,10 +115,12 @@ class Sidecar {
   // Requires: has_hints(), i < records(). Lifetime: a view into `storage`. Errors: CorruptError if
   // they were made of a payload with another CRC-32; if the hints are not in memory, CorruptError,
   // and those of the source.
-  bool has_hints() const { return hints_ != nullptr; }
-  Bytes hints(uint64_t i, uint32_t payload_crc, std::vector<std::byte>& storage) const;
+  bool has_hints() const { return hints_.has_value(); }
+  Bytes hints(uint64_t i, uint32_t payload_crc, std::vector<std::byte>& storage) const {
+    return hints_->hints(i, payload_crc, storage);
+  }
   // The number of records that have hints. Requires: has_hints(). Errors: those of `hints`.
-  uint64_t hinted_records() const;
+  uint64_t hinted_records() const { return hints_->hinted_records(); }
   // Why has_hints() is false although the file has hints; empty if it has none.
   const std::string& hints_refusal() const { return hints_refusal_; }
 
@@ -164,10 +162,7 @@ class Sidecar {
   void read_fields();
   void read_field_classes();
   const SidecarSection* names_section() const;
-  const SidecarSection* hints_section();
-  void check_hints(const SidecarSection& hints) const;
-  void check_hints_range(const SidecarSection& hints, uint64_t i, uint64_t begin,
-                         uint64_t end) const;
+  void read_hints();
   const SidecarSection* entries_section(uint32_t type, uint64_t entry_bytes) const;
 
   std::string uri_;
@@ -181,7 +176,7 @@ class Sidecar {
   const SidecarSection* checksums_ = nullptr;
   const SidecarSection* keys_ = nullptr;
   const SidecarSection* names_ = nullptr;
-  const SidecarSection* hints_ = nullptr;
+  std::optional<HintsTable> hints_;
   std::string hints_refusal_;
   std::vector<std::string> classes_;
   FieldClasses field_classes_;

@@ -3,9 +3,8 @@
 // A sidecar is never memory-mapped, because another process may truncate the file, and touching a
 // map beyond the new end kills the process. A section without blocks is read into memory. Blocks
 // are read and checked at first use and kept, up to kMaxKeptBytes per sidecar, and as many for
-// hints; beyond that limit
-// they are read again at each use, and so are the blocks that were read together with a damaged
-// one.
+// hints; beyond that limit they are read again at each use, and so are the blocks that were read
+// together with a damaged one.
 #pragma once
 
 #include <array>

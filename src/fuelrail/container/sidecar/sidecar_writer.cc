@@ -52,6 +52,7 @@ void HintsBuilder::add(uint64_t record, uint32_t payload_crc, Bytes hints) {
   append_le(hints_, payload_crc);
   append_bytes(hints_, hints);
   append_le(ends_, uint64_t{hints_.size()});
+  ++hinted_records_;
 }
 
 std::vector<std::byte> HintsBuilder::section(uint64_t records) const {

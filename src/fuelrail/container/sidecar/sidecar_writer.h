@@ -40,6 +40,9 @@ class HintsBuilder {
   // above those of earlier calls.
   void add(uint64_t record, uint32_t payload_crc, Bytes hints);
 
+  // The number of records that have hints.
+  uint64_t hinted_records() const { return hinted_records_; }
+
   // The data of the section; empty if no record has hints. Requires: `records` is above the last
   // record that was added.
   std::vector<std::byte> section(uint64_t records) const;
@@ -47,6 +50,7 @@ class HintsBuilder {
  private:
   std::vector<std::byte> ends_;  // of the records up to the last one that has hints
   std::vector<std::byte> hints_;
+  uint64_t hinted_records_ = 0;
 };
 
 // Collects the content of a sidecar record by record. Memory: 20 bytes per record, or 4 with
