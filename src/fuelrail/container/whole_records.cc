@@ -9,7 +9,7 @@ namespace {
 
 class WholeRecords final : public ForwardingContainer {
  public:
-  using ForwardingContainer::ForwardingContainer;
+  explicit WholeRecords(std::shared_ptr<const Container> of) : ForwardingContainer(std::move(of)) {}
   Extent extent(uint64_t i) const override { return inner().record_extent(i); }
 };
 

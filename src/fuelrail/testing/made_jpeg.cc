@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -120,7 +121,14 @@ std::vector<std::byte> make_jpeg(const MadeJpeg& wanted) {
     codec.comp_info[i].h_samp_factor = factors[0];
     codec.comp_info[i].v_samp_factor = factors[1];
   }
-  codec.optimize_coding = wanted.own_codes ? TRUE : FALSE;
+  codec.optimize_coding = wanted.own_codes && wanted.code_counts.empty() ? TRUE : FALSE;
+  if (!wanted.code_counts.empty()) {
+    for (int i = 0; i < 2; ++i) {
+      auto& counts = codec.ac_huff_tbl_ptrs[i]->bits;
+      std::fill(std::begin(counts), std::end(counts), UINT8{0});
+      std::copy(wanted.code_counts.begin(), wanted.code_counts.end(), &counts[1]);
+    }
+  }
   codec.restart_interval = static_cast<unsigned>(wanted.restart_interval);
   if (!wanted.adobe_marker) codec.write_Adobe_marker = FALSE;
   // An interleaved scan has at most 10 blocks per MCU; larger ones get one scan per component.
@@ -195,6 +203,7 @@ std::string describe(const MadeJpeg& jpeg) {
   if (jpeg.restart_interval != 0) text += fmt::format(" restart {}", jpeg.restart_interval);
   if (jpeg.progressive) text += " progressive";
   if (jpeg.own_codes) text += " own codes";
+  if (!jpeg.code_counts.empty()) text += fmt::format(" codes {}", fmt::join(jpeg.code_counts, " "));
   text += fmt::format(" quality {} seed {}", jpeg.quality, jpeg.seed);
   if (!jpeg.interleaved) text += " one component a scan";
   return text;

@@ -28,6 +28,9 @@ struct MadeJpeg {
   uint64_t seed = 1;         // of the pixels: smooth shapes with edges and noise
   bool flat = false;         // one colour
   bool own_codes = false;    // Huffman codes made for the image, instead of the standard's examples
+  // The number of AC codes of each length from 1 bit on, for the standard's 162 symbols in their
+  // order. Empty: the standard's.
+  std::vector<uint8_t> code_counts{};
 };
 
 std::vector<std::byte> make_jpeg(const MadeJpeg& wanted);

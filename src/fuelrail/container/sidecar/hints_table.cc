@@ -30,12 +30,12 @@ CorruptError HintsTable::with_remedy(const CorruptError& error) {
 HintsTable::HintsTable(const SidecarSection& section, uint64_t records, const std::string& uri)
     : section_(section), records_(records), uri_(uri) {
   if (section.size() / kHintsEndBytes <= records) {
-    throw CorruptError("the sidecar's table of entry points is truncated",
-                       {.path = uri,
-                        .expected = fmt::format("at least {} x {} bytes", records + 1,
-                                                kHintsEndBytes),
-                        .found = fmt::format("{} bytes", section.size()),
-                        .remedy = kNewHints});
+    throw CorruptError(
+        "the sidecar's table of entry points is truncated",
+        {.path = uri,
+         .expected = fmt::format("at least {} x {} bytes", records + 1, kHintsEndBytes),
+         .found = fmt::format("{} bytes", section.size()),
+         .remedy = kNewHints});
   }
   if (section.size() > kMaxWholeHintsBytes) return;
   std::vector<std::byte> memory(kEntriesAtOnce * kHintsEndBytes);

@@ -68,6 +68,15 @@ class Both {
   uint32_t libjpeg_tolerated = 0;
 };
 
+// AC codes of which those of 16 bits begin with so many ones or, for 9, with ten.
+std::vector<uint8_t> long_codes(size_t ones) {
+  if (ones == 9) return {1, 1, 1, 0, 0, 0, 0, 0, 30, 67, 0, 0, 0, 0, 0, 62};
+  std::vector<uint8_t> counts(16);
+  std::fill_n(counts.begin(), ones, uint8_t{1});
+  counts[15] = static_cast<uint8_t>(162 - ones);
+  return counts;
+}
+
 MadeJpeg random_image(std::mt19937_64& random, int64_t most) {
   const auto below = [&](uint64_t limit) { return random() % limit; };
   const auto side = [&] { return 1 + static_cast<int64_t>(below(static_cast<uint64_t>(most))); };
@@ -77,7 +86,8 @@ MadeJpeg random_image(std::mt19937_64& random, int64_t most) {
           .quality = below(4) == 0 ? 1 + static_cast<int>(below(100)) : 75,
           .restart_interval = below(3) == 0 ? 1 + static_cast<int>(below(20)) : 0,
           .seed = random(),
-          .own_codes = below(2) == 0};
+          .own_codes = below(2) == 0,
+          .code_counts = below(3) == 0 ? long_codes(below(10)) : std::vector<uint8_t>()};
 }
 
 bool is_ours(const MadeJpeg& made, int64_t channels) {
@@ -140,7 +150,7 @@ TEST(BaselineDecoder, leaves_coefficients_that_no_camera_makes) {
         ++(both.agree(encoded, {3, 7, 30, 40}, 3) ? mine : others);
       }
     }
-    EXPECT_GT(mine, 5);
+    EXPECT_GT(mine, 3);
     EXPECT_GT(others, 5);
   });
 }

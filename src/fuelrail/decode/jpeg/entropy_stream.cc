@@ -27,24 +27,28 @@ FUELRAIL_HOT void note(const Stream& stream) {
   stream.checkpoints[stream.blocks()] = {stream.bits, stream.at, stream.table, stream.place};
 }
 
-void end_block(Stream& stream) {
-  stream.table = stream.step->next_dc;
-  stream.place = stream.block_end + 1;
-  stream.block_end += kBlockCoefficients;
-  stream.step = stream.step->next;
+// The last coefficient of the block.
+FUELRAIL_HOT int16_t* block_end_of(int16_t* place) {
+  constexpr uintptr_t kLast = kBlockBytes - sizeof *place;
+  static_assert(std::has_single_bit(kBlockBytes));
+  return reinterpret_cast<int16_t*>(reinterpret_cast<uintptr_t>(place) | kLast);
 }
 
 // Decodes one symbol alone, where the entry that was looked up cannot be used: its last coefficient
 // would lie at the end of the block or beyond.
-[[gnu::noinline]] void decode_alone(const HuffmanTables& tables, Stream& stream, Entry entry) {
+[[gnu::noinline]] void decode_alone(const HuffmanTables& tables, Stream& stream,
+                                    const Entry& entry) {
+  int16_t* const block_end = block_end_of(stream.place);
+  const int64_t block = stream.blocks();
   // Clear what was written beyond the block.
   for (int16_t* const written :
-       {stream.place + first_step_of(entry), stream.place + second_step_of(entry)}) {
-    if (written > stream.block_end) *written = 0;
+       {stream.place + entry.first_step, stream.place + entry.second_step}) {
+    if (written > block_end) *written = 0;
   }
-  advance(stream, used_bits(stream) - length_of(entry));
-  refill(stream);
-  const auto [is_dc, code] = tables.code_at(stream.table);
+  // Go back to the beginning of the code, before the ones that an entry of their own has decoded.
+  const auto [code, is_dc, ones] = tables.code_at(stream.table);
+  advance(stream, used_bits(stream) - length_of(entry) - ones);
+  if (ones > 0) --stream.place;
   const auto symbol = code->find(static_cast<uint32_t>(stream.bits >> 48));
   const int value = symbol ? symbol->value : 0;
   stream.bits <<= symbol ? symbol->length : 16;
@@ -56,21 +60,22 @@ void end_block(Stream& stream) {
     ends = size == 0 && run < 15;
     if (!ends) stream.place += run + 1;
     // A run of zeros alone never reaches the last coefficient.
-    if (stream.place > stream.block_end ||
-        (!ends && size == 0 && stream.place == stream.block_end)) {
+    if (stream.place > block_end || (!ends && size == 0 && stream.place == block_end)) {
       is_odd = true;
-      stream.place = stream.block_end;  // where libjpeg-turbo puts it
+      stream.place = block_end;  // where libjpeg-turbo puts it
     }
   }
-  if (is_odd) stream.odd[stream.blocks()] = 1;
+  if (is_odd) stream.odd[block] = 1;
   if (size > 0) {
     *stream.place =
         static_cast<int16_t>(extended(static_cast<int>(stream.bits >> (64 - size)), size));
     stream.bits <<= size;
   }
   refill(stream);
-  if (ends || stream.place >= stream.block_end) {
-    end_block(stream);
+  if (ends || stream.place >= block_end) {
+    stream.table = stream.step->next_dc;
+    stream.place = block_end + 1;
+    stream.step = stream.step->next;
   } else {
     stream.table = stream.step->ac;
   }
@@ -79,48 +84,46 @@ void end_block(Stream& stream) {
 // Moves to the entry's last coefficient or, if it ends the block, to the next block. Blocks end at
 // random, so a branch would be mispredicted. GCC 12 makes one of the plain form, whatever it is
 // told.
-FUELRAIL_HOT void go_on(Stream& stream, Entry entry, int16_t* last) {
+FUELRAIL_HOT void go_on(Stream& stream, const Entry& entry, uint8_t length, int16_t* last,
+                        int16_t* block_end) {
   const BlockStep* step = stream.step;
-  const Entry* table = step->ac + static_cast<size_t>(size_to_come_of(entry)) * kLookups;
-  int16_t* block_end = stream.block_end;
+  const Entry* table = step->ac + size_t{entry.next_table} * kLookups;
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-  static_assert(kEndBit == 31);  // the sign of the lower half
-  asm("testl %k4, %k4\n\t"
-      "cmovs %5, %0\n\t"
-      "cmovs %6, %1\n\t"
-      "cmovs %7, %2\n\t"
-      "cmovs %8, %3"
-      : "+r"(last), "+r"(block_end), "+r"(table), "+r"(step)
-      : "r"(entry), "r"(block_end + 1), "r"(block_end + kBlockCoefficients), "rm"(step->next_dc),
-        "rm"(step->next)
+  static_assert(kEndFlag == 128);  // the sign
+  asm("testb %b3, %b3\n\t"
+      "cmovs %4, %0\n\t"
+      "cmovs %5, %1\n\t"
+      "cmovs %6, %2"
+      : "+r"(last), "+r"(table), "+r"(step)
+      : "r"(length), "r"(block_end + 1), "rm"(step->next_dc), "rm"(step->next)
       : "cc");
 #else
-  const bool ends = ends_block(entry);
+  const bool ends = (length & kEndFlag) != 0;
   last = ends ? block_end + 1 : last;
-  block_end = ends ? block_end + kBlockCoefficients : block_end;
   table = ends ? step->next_dc : table;
   step = ends ? step->next : step;
 #endif
   stream.place = last;
-  stream.block_end = block_end;
   stream.table = table;
   stream.step = step;
 }
 
 // The look-up of one entry. Requires: at least kLookupBits bits are loaded.
 FUELRAIL_HOT void look_up(const HuffmanTables& tables, Stream& stream) {
-  const Entry entry = stream.table[stream.bits >> (64 - kLookupBits)];
-  stream.bits <<= entry & 63;
-  int16_t* const second = stream.place + second_step_of(entry);
-  *second = static_cast<int16_t>(entry >> 48);
-  stream.place[first_step_of(entry)] = static_cast<int16_t>(entry >> 32);
-  if (second >= stream.block_end) [[unlikely]] {
+  const Entry& entry = stream.table[stream.bits >> (64 - kLookupBits)];
+  const uint8_t length = entry.length;
+  stream.bits <<= length & 63;
+  int16_t* const block_end = block_end_of(stream.place);
+  int16_t* const second = stream.place + entry.second_step;
+  *second = entry.second;
+  stream.place[entry.first_step] = entry.first;
+  if (second >= block_end) [[unlikely]] {
     Stream alone = stream;  // so that the stream itself may stay in registers
     decode_alone(tables, alone, entry);
     stream = alone;
     return;
   }
-  go_on(stream, entry, second);
+  go_on(stream, entry, length, second, block_end);
 }
 
 // Streams that wait for a lane.
@@ -217,9 +220,8 @@ Stream begin_stream(const HuffmanTables& tables, const uint8_t* data, int64_t bi
   Stream stream{.at = data + (bit >> 3),
                 .table = tables.first_dc(),
                 .place = blocks,
-                .block_end = blocks + kBlockCoefficients - 1,
                 .step = tables.step_of(0),
-                .last_block_end = blocks + (most + 1) * kBlockCoefficients - 1,
+                .last_place = blocks + most * kBlockCoefficients,
                 .end = data + bytes,
                 .first = blocks,
                 .odd = odd};
@@ -240,8 +242,8 @@ int64_t bit_of(const Stream& stream, const uint8_t* data) {
 }
 
 void run_to(const HuffmanTables& tables, Stream& stream, int64_t blocks, const uint8_t* end) {
-  const int16_t* const block_end = stream.first + (blocks + 1) * kBlockCoefficients - 1;
-  while (stream.block_end < block_end && stream.at < end) {
+  const int16_t* const last_place = stream.first + blocks * kBlockCoefficients;
+  while (stream.place < last_place && stream.at < end) {
     refill(stream);
     if (stream.checkpoints != nullptr) note(stream);
     look_up(tables, stream);
@@ -255,7 +257,8 @@ int64_t bit_of_block(const HuffmanTables& tables, const Stream& stream, const ui
   while (stream.checkpoints[from].at == nullptr) --from;
   const Checkpoint& checkpoint = stream.checkpoints[from];
   constexpr size_t kBlocks = kLookupsOfRefill + kSlackBlocks;
-  std::array<int16_t, kBlocks * kBlockCoefficients> coefficients;  // that nobody reads
+  alignas(kBlockBytes) std::array<int16_t, kBlocks * kBlockCoefficients>
+      coefficients;  // that nobody reads
   std::array<uint8_t, kBlocks> odd;
   Stream again = stream;
   again.bits = checkpoint.bits;
@@ -264,7 +267,6 @@ int64_t bit_of_block(const HuffmanTables& tables, const Stream& stream, const ui
   again.step = tables.step_of(from);
   again.first = coefficients.data();
   again.place = again.first + (checkpoint.place - stream.first) % kBlockCoefficients;
-  again.block_end = again.first + kBlockCoefficients - 1;
   again.odd = odd.data();
   again.checkpoints = nullptr;
   while (again.blocks() < block - from) {

@@ -2,7 +2,8 @@
 // for each other. A stream decodes blocks one after the other from a place in unstuffed data.
 //
 // Coefficients are written in zig-zag order, blocks of kBlockCoefficients one after the other, DC
-// coefficients as differences. The memory must be zero before, and kSlackBlocks more of it.
+// coefficients as differences. The memory must be zero before, and kSlackBlocks more of it, and
+// begin at a multiple of kBlockBytes.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +17,7 @@ namespace fuelrail::jpeg {
 
 inline constexpr int kLanes = 3;  // streams that run at the same time
 inline constexpr int kLookupsOfRefill = 56 / kLookupBits;
+inline constexpr size_t kBlockBytes = kBlockCoefficients * sizeof(int16_t);
 // An entry of no length writes a zero up to kBeyondBlock coefficients behind the last one.
 inline constexpr int64_t kSlackBlocks = kBeyondBlock / kBlockCoefficients + 2;
 // How far a stream may get behind its end: up to 57 bits may be used already when it looks whether
@@ -36,12 +38,13 @@ struct Stream {
   const uint8_t* at = nullptr;  // from where `bits` was loaded: as many bits are used up as zeros
                                 // follow the mark
   const Entry* table = nullptr;
-  int16_t* place = nullptr;      // the last coefficient that was written
-  int16_t* block_end = nullptr;  // the last coefficient of the block
+  // The last coefficient that was decoded, the one behind it if a long code is being decoded, or
+  // the first one of a block.
+  int16_t* place = nullptr;
   const BlockStep* step = nullptr;
 
   // `run_streams` stops it when it has reached one of these.
-  const int16_t* last_block_end = nullptr;
+  const int16_t* last_place = nullptr;
   const uint8_t* end = nullptr;
 
   int16_t* first = nullptr;  // its blocks
@@ -53,17 +56,18 @@ struct Stream {
   Checkpoint* checkpoints = nullptr;
 
   // That are complete.
-  int64_t blocks() const { return (block_end - first) / kBlockCoefficients; }
+  int64_t blocks() const { return (place - first) / kBlockCoefficients; }
   // Whether one of the blocks from `begin_block` to `end_block` (exclusive) is odd.
   bool is_odd(int64_t begin_block, int64_t end_block) const {
     return std::any_of(odd + begin_block, odd + end_block, [](uint8_t flag) { return flag != 0; });
   }
-  bool is_over() const { return block_end >= last_block_end || at >= end; }
+  bool is_over() const { return place >= last_place || at >= end; }
 };
 
 // The stream begins with an MCU, at a bit of the data. It writes at most `count` blocks to
 // `blocks`, with their flags in `odd`, which are 0 before, and stops when it has read `bytes` of
-// the data. Requires: kZeroBytes behind the data. Lifetime: all outlive the stream.
+// the data. Requires: kZeroBytes behind the data; `blocks` at a multiple of kBlockBytes. Lifetime:
+// all outlive the stream.
 Stream begin_stream(const HuffmanTables& tables, const uint8_t* data, int64_t bit, int64_t bytes,
                     int16_t* blocks, int64_t count, uint8_t* odd);
 

@@ -1,30 +1,51 @@
 #include "fuelrail/decode/jpeg/huffman_tables.h"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 
 namespace fuelrail::jpeg {
 namespace {
 
-constexpr int kZeroRun = 16;  // the step of the symbol F0: 16 zeros
+// An entry as a number, so that two can be added.
+using Packed = uint64_t;
 
-Entry entry_of(int length, int first_step, int second_step, bool ends, int first, int second,
-               int size_to_come = 0) {
-  return static_cast<Entry>(length) | static_cast<Entry>(first_step) << 8 |
-         static_cast<Entry>(second_step) << 16 | static_cast<Entry>(size_to_come) << 24 |
-         static_cast<Entry>(ends) << kEndBit |
-         static_cast<Entry>(static_cast<uint16_t>(first)) << 32 |
-         static_cast<Entry>(static_cast<uint16_t>(second)) << 48;
+constexpr int shift_of(int byte, int bytes) {
+  return 8 * (std::endian::native == std::endian::little ? byte : 8 - byte - bytes);
 }
+constexpr int kEndShift = shift_of(0, 1) + 7;
+static_assert(1 << 7 == kEndFlag);
+constexpr int kSecondShift = shift_of(6, 2);
+
+Packed packed(int length, int first_step, int second_step, bool ends, int first, int second,
+              int next_table = kAcTable) {
+  return static_cast<Packed>(length) << shift_of(0, 1) | static_cast<Packed>(ends) << kEndShift |
+         static_cast<Packed>(first_step) << shift_of(1, 1) |
+         static_cast<Packed>(second_step) << shift_of(2, 1) |
+         static_cast<Packed>(next_table) << shift_of(3, 1) |
+         static_cast<Packed>(static_cast<uint16_t>(first)) << shift_of(4, 2) |
+         static_cast<Packed>(static_cast<uint16_t>(second)) << kSecondShift;
+}
+Entry entry_of(Packed entry) { return std::bit_cast<Entry>(entry); }
+
+// The symbols that a table is for.
+struct Part {
+  const HuffmanCode& code;
+  bool is_dc = false;
+  int ones = 0;  // before the look-up: the table is for the longer codes that begin with them
+
+  // How far a coefficient without zeros before it is from the place. The first DC coefficient is
+  // at the place itself, and an entry for ones has moved it by 1.
+  uint8_t least_step() const { return is_dc || ones > 0 ? 0 : 1; }
+};
 
 // What the next kLookupBits bits begin with, alone.
 struct Single {
   enum class Kind : uint8_t {
     kCoefficient,  // `value`, `step` places further
-    kEndOfBlock,
-    kSizeOnly,  // a coefficient of `value` bits, `step` places further, which the look-up cannot
-                // hold
-    kNone,      // none of these
+    kEndOfBlock,   // a zero, `step` places further
+    kToCome,       // a zero, `step` places further, and the table of number `value`
+    kNone,         // none of these; `step` is inside of the block
   };
   Kind kind = Kind::kNone;
   uint8_t length = 0;
@@ -33,39 +54,49 @@ struct Single {
 };
 using Singles = std::array<Single, kLookups>;
 
-Single single_of(int symbol, int length, bool is_dc) {
+Single single_of(int symbol, int length, const Part& part) {
   const int size = symbol & 15;
-  const int run = is_dc ? -1 : symbol >> 4;  // a DC coefficient is at the place itself
+  const int run = part.is_dc ? 0 : symbol >> 4;
+  const Single none{.step = part.least_step()};
   Single single{.kind = Single::Kind::kCoefficient,
                 .length = static_cast<uint8_t>(length),
-                .step = static_cast<uint8_t>(run + 1),
+                .step = static_cast<uint8_t>(part.least_step() + run),
                 .value = 0};
-  if (size > (is_dc ? kMaxDcSize : kMaxAcSize)) return {};
-  if (size == 0 && !is_dc) {
-    // Baseline uses only 00 and F0; libjpeg-turbo ends the block at the others, too.
-    if (run == 15) {
-      single.step = kZeroRun;
-    } else {
+  if (size > (part.is_dc ? kMaxDcSize : kMaxAcSize)) return none;
+  if (size == 0 && !part.is_dc) {
+    // Baseline uses only 00 and F0; libjpeg-turbo ends the block at the others, too. F0 is 16
+    // zeros.
+    if (run < 15) {
       single.kind = Single::Kind::kEndOfBlock;
+      single.step = none.step;
     }
   } else if (size > kLookupBits) {
-    return {};  // no table has values of this size
+    return none;  // no table has values of this size
   } else if (length + size > kLookupBits) {
-    single.kind = Single::Kind::kSizeOnly;
+    single.kind = Single::Kind::kToCome;
     single.value = static_cast<int16_t>(size);
   }
   return single;
 }
 
-void fill_singles(const HuffmanCode& code, bool is_dc, Singles& singles) {
+// Codes are in ascending order, so those of a table follow each other. Returns: the number of
+// look-ups that hold a code.
+size_t fill_singles(const Part& part, Singles& singles) {
+  const uint32_t first_code = 0x10000 - (0x10000U >> part.ones);  // as 16 bits
   size_t at = 0;
   size_t symbol = 0;
-  for (int length = 1; length <= kLookupBits; ++length) {
-    const size_t width = size_t{1} << (kLookupBits - length);
-    for (int i = 0; i < code.counts[static_cast<size_t>(length - 1)]; ++i, ++symbol, at += width) {
-      const Single single = single_of(code.symbols[symbol], length, is_dc);
+  uint32_t code = 0;
+  for (int length = 1; length <= std::min(16, part.ones + kLookupBits); ++length) {
+    for (int i = 0; i < part.code.counts[static_cast<size_t>(length - 1)]; ++i, ++symbol) {
+      const bool is_in_part = code >= first_code;
+      code += 0x10000U >> length;
+      if (!is_in_part) continue;
+      const int rest = length - part.ones;
+      const size_t width = kLookups >> rest;
+      const Single single = single_of(part.code.symbols[symbol], rest, part);
       const auto begin = singles.begin() + static_cast<std::ptrdiff_t>(at);
-      const int size = code.symbols[symbol] & 15;
+      const int size = part.code.symbols[symbol] & 15;
+      at += width;
       if (single.kind != Single::Kind::kCoefficient || size == 0) {
         std::fill_n(begin, width, single);
         continue;
@@ -73,21 +104,23 @@ void fill_singles(const HuffmanCode& code, bool is_dc, Singles& singles) {
       const size_t same = width >> size;  // look-ups with the same value
       for (int bits = 0; bits < 1 << size; ++bits) {
         Single one = single;
-        one.length = static_cast<uint8_t>(length + size);
+        one.length = static_cast<uint8_t>(rest + size);
         one.value = static_cast<int16_t>(extended(bits, size));
         std::fill_n(begin + static_cast<std::ptrdiff_t>(static_cast<size_t>(bits) * same), same,
                     one);
       }
     }
   }
-  std::fill(singles.begin() + static_cast<std::ptrdiff_t>(at), singles.end(), Single{});
+  std::fill(singles.begin() + static_cast<std::ptrdiff_t>(at), singles.end(),
+            Single{.step = part.least_step()});
+  return at;
 }
 
 // What the AC symbols that a window of kLookupBits bits begins with add to the entry of a
 // coefficient before them: a second coefficient, the end of the block, or both.
 struct Follow {
-  Entry without_end = 0;
-  Entry with_end = 0;
+  Packed without_end = 0;
+  Packed with_end = 0;
   bool is_end = false;   // nothing but the end: the first coefficient stays the last one
   uint8_t length = 255;  // of the first symbol; 255: it adds nothing
   uint8_t length_with_end = 255;
@@ -96,16 +129,15 @@ using Follows = std::array<Follow, kLookups>;
 
 Follow follow_of(size_t window, const Singles& ac) {
   const Single& single = ac[window];
-  const Entry end = Entry{1} << kEndBit;
   Follow follow;
   if (single.kind == Single::Kind::kEndOfBlock) {
-    follow.with_end = single.length | end;
+    follow.with_end = packed(single.length, 0, 0, true, 0, 0);
     follow.is_end = true;
     follow.length = follow.length_with_end = single.length;
   } else if (single.kind == Single::Kind::kCoefficient) {
     const Single& next = ac[window << single.length & (kLookups - 1)];
-    follow.without_end = entry_of(single.length, 0, single.step, false, 0, single.value);
-    follow.with_end = follow.without_end + (next.length | end);
+    follow.without_end = packed(single.length, 0, single.step, false, 0, single.value);
+    follow.with_end = follow.without_end + packed(next.length, 0, 0, true, 0, 0);
     follow.length = single.length;
     if (next.kind == Single::Kind::kEndOfBlock) {
       follow.length_with_end = static_cast<uint8_t>(single.length + next.length);
@@ -117,38 +149,38 @@ Follow follow_of(size_t window, const Singles& ac) {
 // Fills the entries of all windows that begin with a first coefficient.
 void fill_combined(const Single& first, const Follows& follows, std::span<Entry> entries) {
   const int left = kLookupBits - first.length;
-  const Entry alone =
-      entry_of(first.length, first.step, first.step, false, first.value, first.value);
-  const Entry value = alone >> 48 << 48;  // as the last one
+  const Packed alone =
+      packed(first.length, first.step, first.step, false, first.value, first.value);
+  const Packed value = packed(0, 0, 0, false, 0, first.value);  // as the last one
   for (size_t rest = 0; rest < entries.size(); ++rest) {
     const Follow& follow = follows[rest << first.length];
-    const Entry added = follow.length_with_end <= left ? follow.with_end : follow.without_end;
-    const Entry combined = alone - (follow.is_end ? 0 : value) + added;
-    entries[rest] = follow.length <= left ? combined : alone;
+    const Packed added = follow.length_with_end <= left ? follow.with_end : follow.without_end;
+    const Packed combined = alone - (follow.is_end ? 0 : value) + added;
+    entries[rest] = entry_of(follow.length <= left ? combined : alone);
   }
 }
 
-void fill_entries(const Singles& firsts, const Follows& follows, bool is_dc, Entry* entries) {
+void fill_entries(const Singles& firsts, const Follows& follows, Entry* entries) {
   for (size_t i = 0; i < kLookups;) {
     const Single& first = firsts[i];
-    const size_t width = size_t{1} << (kLookupBits - first.length);
+    const bool is_end = first.kind == Single::Kind::kEndOfBlock;
+    // Of the look-ups that begin with the same ones, the first may have shorter codes.
+    const size_t width = std::min(kLookups >> first.length, kLookups - i);
     switch (first.kind) {
       case Single::Kind::kCoefficient:
         fill_combined(first, follows, {entries + i, width});
         i += width;
         break;
-      case Single::Kind::kEndOfBlock:  // a zero, one place further
-        std::fill_n(entries + i, width, entry_of(first.length, 1, 1, true, 0, 0));
-        i += width;
-        break;
-      case Single::Kind::kSizeOnly:
-        std::fill_n(entries + i, width,
-                    entry_of(first.length, first.step, first.step, false, 0, 0, first.value));
+      case Single::Kind::kEndOfBlock:
+      case Single::Kind::kToCome:
+        std::fill_n(
+            entries + i, width,
+            entry_of(packed(first.length, first.step, first.step, is_end, 0, 0, first.value)));
         i += width;
         break;
       case Single::Kind::kNone:
         // The first step is inside of the block, for the zero that a decoder writes there.
-        entries[i++] = entry_of(0, is_dc ? 0 : 1, kBeyondBlock, false, 0, 0);
+        entries[i++] = entry_of(packed(0, first.step, kBeyondBlock, false, 0, 0));
         break;
     }
   }
@@ -171,7 +203,7 @@ CanonicalCode::CanonicalCode(const HuffmanCode& code) : symbols_(code.symbols) {
 
 std::optional<CanonicalCode::Symbol> CanonicalCode::find(uint32_t bits) const {
   size_t length = 1;
-  for (size_t i = 1; i <= 16; ++i) length += bits >= ends_[i];  // without branches: they ascend
+  while (length <= 16 && bits >= ends_[length]) ++length;
   if (length > 16) return std::nullopt;
   const int code = static_cast<int>(bits >> (16 - length));
   return Symbol{symbols_[static_cast<size_t>(code + offsets_[length])], static_cast<int>(length)};
@@ -180,11 +212,11 @@ std::optional<CanonicalCode::Symbol> CanonicalCode::find(uint32_t bits) const {
 HuffmanTables::HuffmanTables()
     : entries_(std::make_unique<Entry[]>((kAcTables + kMaxComponents) * kLookups)) {
   for (size_t i = 0; i < kAcTables; ++i) {
-    const int size = static_cast<int>(i % kSizes);
-    if (size == 0) continue;
+    const int size = static_cast<int>(i % kTablesOfCode);
+    if (size == kAcTable || size == kLongTable) continue;
     for (size_t bits = 0; bits < kLookups; ++bits) {
       const int value = extended(static_cast<int>(bits >> (kLookupBits - size)), size);
-      table(i)[bits] = entry_of(size, 0, 0, false, value, value);
+      table(i)[bits] = entry_of(packed(size, 0, 0, false, value, value));
     }
   }
 }
@@ -217,13 +249,26 @@ void HuffmanTables::build(const BaselineHeader& header) {
     dc_table_[i] = kAcTables + first;
     if (first < i) continue;
     const auto ac = static_cast<size_t>(component.ac_code);
-    fill_singles(header.ac_codes[ac], false, singles);
+    const HuffmanCode& ac_code = header.ac_codes[ac];
+    const size_t held = fill_singles({ac_code}, singles);
+    ones_[ac] = std::countl_one(static_cast<uint32_t>(held) << (32 - kLookupBits));
+    if (ones_[ac] > 0) {
+      std::fill(singles.begin() + static_cast<std::ptrdiff_t>(held), singles.end(),
+                Single{.kind = Single::Kind::kToCome,
+                       .length = static_cast<uint8_t>(ones_[ac]),
+                       .step = 1,
+                       .value = kLongTable});
+    }
     for (size_t k = 0; k < kLookups; ++k) follows[k] = follow_of(k, singles);
-    fill_entries(singles, follows, false, table(ac * kSizes));
-    ac_codes_[ac] = CanonicalCode(header.ac_codes[ac]);
+    fill_entries(singles, follows, table(ac * kTablesOfCode));
+    if (ones_[ac] > 0) {
+      fill_singles({ac_code, false, ones_[ac]}, singles);
+      fill_entries(singles, follows, table(ac * kTablesOfCode + kLongTable));
+    }
+    ac_codes_[ac] = CanonicalCode(ac_code);
     const HuffmanCode& dc = header.dc_codes[static_cast<size_t>(component.dc_code)];
-    fill_singles(dc, true, singles);
-    fill_entries(singles, follows, true, table(dc_table_[i]));
+    fill_singles({dc, true}, singles);
+    fill_entries(singles, follows, table(dc_table_[i]));
     dc_codes_[i] = CanonicalCode(dc);
   }
   built_for_ = header;
@@ -238,7 +283,7 @@ void HuffmanTables::prepare(const BaselineHeader& header) {
     const size_t component = header.component_of_block[static_cast<size_t>(i)];
     const size_t next_component = header.component_of_block[static_cast<size_t>(next)];
     const auto ac = static_cast<size_t>(header.component[component].ac_code);
-    steps_[static_cast<size_t>(i)] = {.ac = table(ac * kSizes),
+    steps_[static_cast<size_t>(i)] = {.ac = table(ac * kTablesOfCode),
                                       .next_dc = table(dc_table_[next_component]),
                                       .next = &steps_[static_cast<size_t>(next)]};
   }
@@ -246,8 +291,9 @@ void HuffmanTables::prepare(const BaselineHeader& header) {
 
 HuffmanTables::Code HuffmanTables::code_at(const Entry* at) const {
   const auto number = static_cast<size_t>(at - entries_.get()) / kLookups;
-  if (number >= kAcTables) return {true, &dc_codes_[number - kAcTables]};
-  return {false, &ac_codes_[number / kSizes]};
+  if (number >= kAcTables) return {.code = &dc_codes_[number - kAcTables], .is_dc = true};
+  const size_t ac = number / kTablesOfCode;
+  return {.code = &ac_codes_[ac], .ones = number % kTablesOfCode == kLongTable ? ones_[ac] : 0};
 }
 
 }  // namespace fuelrail::jpeg

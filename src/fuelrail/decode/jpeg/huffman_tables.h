@@ -4,8 +4,10 @@
 // A block is decoded by looking up, in turn, in the table of its first coefficient (DC), which also
 // has the first AC coefficients, and in that of its AC coefficients. A value that is longer than
 // the look-up has an entry for its code alone, which leads to a table of the values of that size.
-// What no entry holds (longer codes, codes that do not exist, values that baseline does not have)
-// is an entry of length 0, which moves the place beyond the end of any block, so that one
+// AC codes longer than the look-up all begin with some ones. The entry of these ones writes a zero
+// one place further, which it moves to, and leads to a table of the long codes without them. What
+// no entry holds (codes that are longer still, codes that do not exist, values that baseline does
+// not have) is an entry of length 0, which moves the place beyond the end of any block, so that one
 // comparison finds it together with runs of zeros that are too long.
 #pragma once
 
@@ -21,20 +23,25 @@ namespace fuelrail::jpeg {
 inline constexpr int kLookupBits = 10;
 inline constexpr size_t kLookups = size_t{1} << kLookupBits;
 
-// From the lowest bit: 6 bits, the length (0: none of these bits is consumed); at 8 and 16, 8 bits
-// each, how far the first and the second coefficient are from the place of the one before the entry
-// (equal if there is one); at 24, 4 bits, the size of a value that follows; at 31, whether the
-// block ends; at 32 and 48, 16 bits each, the coefficients. A decoder writes the second one first,
-// so that one coefficient may be in both places.
-using Entry = uint64_t;
-inline constexpr int kEndBit = 31;
-inline constexpr int kBeyondBlock = 252;  // a distance
+struct Entry {
+  uint8_t length = 0;       // in bits; 0: none is consumed; with kEndFlag, the block ends
+  uint8_t first_step = 0;   // from the last coefficient before the entry to its first one
+  uint8_t second_step = 0;  // to its second one; if it has only one, as first_step
+  uint8_t next_table = 0;   // kAcTable, the size of a value that follows, or kLongTable
+  // The coefficients. A decoder writes the second one first, so both may be the same.
+  int16_t first = 0;
+  int16_t second = 0;
+};
+static_assert(sizeof(Entry) == sizeof(uint64_t));
+inline constexpr uint8_t kEndFlag = 128;
+inline constexpr int kBeyondBlock = 252;  // a step
 
-inline int length_of(Entry entry) { return static_cast<int>(entry & 63); }
-inline int first_step_of(Entry entry) { return static_cast<int>(entry >> 8 & 255); }
-inline int second_step_of(Entry entry) { return static_cast<int>(entry >> 16 & 255); }
-inline int size_to_come_of(Entry entry) { return static_cast<int>(entry >> 24 & 15); }
-inline bool ends_block(Entry entry) { return (entry >> kEndBit & 1) != 0; }
+inline int length_of(const Entry& entry) { return entry.length & (kEndFlag - 1); }
+
+// The tables of an AC code.
+inline constexpr int kAcTable = 0;
+inline constexpr int kLongTable = kLookupBits + 1;  // of long codes, without the ones before them
+inline constexpr size_t kTablesOfCode = kLongTable + 1;
 
 // A code, one symbol at a time.
 class CanonicalCode {
@@ -66,12 +73,12 @@ inline int extended(int bits, int size) {
 
 // What decodes one block of the MCU, after its DC coefficient.
 struct BlockStep {
-  const Entry* ac = nullptr;       // followed by the tables of values, by size
+  const Entry* ac = nullptr;       // followed by the code's other tables
   const Entry* next_dc = nullptr;  // of the block after this one
   const BlockStep* next = nullptr;
 };
 
-// Threads: one. The object is large (390 KB), so keep it from image to image; tables are built only
+// Threads: one. The object is large (420 KB), so keep it from image to image; tables are built only
 // if the codes differ from the last image's.
 class HuffmanTables {
  public:
@@ -85,18 +92,19 @@ class HuffmanTables {
   }
   const Entry* first_dc() const { return steps_[static_cast<size_t>(blocks_ - 1)].next_dc; }
 
-  // The code of a DC table or of an AC code's own table, which `BlockStep` has led to.
+  // The code of a table other than those of values.
   struct Code {
-    bool is_dc = false;
     const CanonicalCode* code = nullptr;
+    bool is_dc = false;
+    int ones =
+        0;  // of a table of long codes: the bits before the table, which moved the place by 1
   };
   Code code_at(const Entry* table) const;
 
   uint64_t builds() const { return builds_; }  // calls of `prepare` that built tables
 
  private:
-  static constexpr size_t kSizes = kLookupBits + 1;  // an AC code's own table, and those of values
-  static constexpr size_t kAcTables = kTables * kSizes;
+  static constexpr size_t kAcTables = kTables * kTablesOfCode;
 
   Entry* table(size_t i) const { return entries_.get() + i * kLookups; }
   bool has_codes_of(const BaselineHeader& header) const;
@@ -104,6 +112,7 @@ class HuffmanTables {
 
   std::unique_ptr<Entry[]> entries_;  // kAcTables, then up to one DC table for each component
   std::array<CanonicalCode, kTables> ac_codes_{};
+  std::array<int, kTables> ones_{};  // that all long AC codes begin with
   std::array<CanonicalCode, kMaxComponents> dc_codes_{};
   std::array<BlockStep, kMaxBlocksOfMcu> steps_{};
   std::array<size_t, kMaxComponents> dc_table_{};  // the number of each component's

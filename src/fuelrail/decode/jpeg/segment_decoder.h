@@ -89,6 +89,9 @@ class SegmentDecoder {
   }
 
  private:
+  struct alignas(kBlockBytes) Block {
+    int16_t coefficients[kBlockCoefficients] = {};
+  };
   class Marks;
   template <class Sink>
   class Rounds;
@@ -101,9 +104,9 @@ class SegmentDecoder {
 
   int lanes_ = kLanes;
   int64_t distance_ = 0;
-  std::unique_ptr<int16_t[]> coefficients_;  // zero between calls
-  std::unique_ptr<uint8_t[]> odd_;           // Stream::odd, zero likewise
-  std::vector<Checkpoint> checkpoints_;      // Stream::checkpoints, empty likewise
+  std::unique_ptr<Block[]> coefficients_;  // zero between calls
+  std::unique_ptr<uint8_t[]> odd_;         // Stream::odd, zero likewise
+  std::vector<Checkpoint> checkpoints_;    // Stream::checkpoints, empty likewise
   std::vector<Stream> streams_;
   Work work_;
 };
