@@ -24,7 +24,7 @@ int width_of(int64_t largest) {
   return static_cast<int>(std::bit_width(static_cast<uint64_t>(largest)));
 }
 
-// The position of the first FF byte from `begin` on; `end` if there is none.
+// The position of the first FF byte from `begin` on, or `end`.
 int64_t find_ff(const uint8_t* data, int64_t begin, int64_t end) {
   const void* const found = std::memchr(data + begin, 0xff, static_cast<size_t>(end - begin));
   return found == nullptr ? end : static_cast<const uint8_t*>(found) - data;
