@@ -15,7 +15,7 @@ constexpr int shift_of(int byte, int bytes) {
 }
 constexpr int kEndShift = shift_of(0, 1) + 7;
 static_assert(1 << 7 == kEndFlag);
-constexpr int kSecondShift = shift_of(6, 2);
+constexpr Packed kSecond = Packed{0xffff} << shift_of(6, 2);
 
 Packed packed(int length, int first_step, int second_step, bool ends, int first, int second,
               int next_table = kAcTable) {
@@ -24,7 +24,7 @@ Packed packed(int length, int first_step, int second_step, bool ends, int first,
          static_cast<Packed>(second_step) << shift_of(2, 1) |
          static_cast<Packed>(next_table) << shift_of(3, 1) |
          static_cast<Packed>(static_cast<uint16_t>(first)) << shift_of(4, 2) |
-         static_cast<Packed>(static_cast<uint16_t>(second)) << kSecondShift;
+         static_cast<Packed>(static_cast<uint16_t>(second)) << shift_of(6, 2);
 }
 Entry entry_of(Packed entry) { return std::bit_cast<Entry>(entry); }
 
@@ -36,154 +36,137 @@ struct Part {
 
   // How far a coefficient without zeros before it is from the place. The first DC coefficient is
   // at the place itself, and an entry for ones has moved it by 1.
-  uint8_t least_step() const { return is_dc || ones > 0 ? 0 : 1; }
+  int least_step() const { return is_dc || ones > 0 ? 0 : 1; }
 };
 
-// What the next kLookupBits bits begin with, alone.
-struct Single {
-  enum class Kind : uint8_t {
-    kCoefficient,  // `value`, `step` places further
+struct Symbol {
+  enum class Kind {
+    kCoefficient,  // of `size` bits, `step` places further
     kEndOfBlock,   // a zero, `step` places further
-    kToCome,       // a zero, `step` places further, and the table of number `value`
-    kNone,         // none of these; `step` is inside of the block
+    kToCome,       // a zero, `step` places further, and the table of number `size`
+    kNone,         // none of these
   };
-  Kind kind = Kind::kNone;
-  uint8_t length = 0;
-  uint8_t step = 0;
-  int16_t value = 0;
-};
-using Singles = std::array<Single, kLookups>;
+  Kind kind = Kind::kCoefficient;
+  int length = 0;  // of its code
+  int step = 0;
+  int size = 0;
 
-Single single_of(int symbol, int length, const Part& part) {
-  const int size = symbol & 15;
-  const int run = part.is_dc ? 0 : symbol >> 4;
-  const Single none{.step = part.least_step()};
-  Single single{.kind = Single::Kind::kCoefficient,
-                .length = static_cast<uint8_t>(length),
-                .step = static_cast<uint8_t>(part.least_step() + run),
-                .value = 0};
-  if (size > (part.is_dc ? kMaxDcSize : kMaxAcSize)) return none;
-  if (size == 0 && !part.is_dc) {
+  int whole_length() const { return length + size; }  // of a coefficient
+  // The entry of a coefficient alone.
+  Packed alone(int bits) const {
+    const int value = extended(bits, size);
+    return packed(whole_length(), step, step, false, value, value);
+  }
+};
+
+Symbol symbol_of(int value, int length, const Part& part) {
+  const int run = part.is_dc ? 0 : value >> 4;
+  Symbol symbol{.length = length, .step = part.least_step() + run, .size = value & 15};
+  if (symbol.size > (part.is_dc ? kMaxDcSize : kMaxAcSize) || symbol.size > kLookupBits) {
+    symbol.kind = Symbol::Kind::kNone;  // no table has values of more bits than a look-up
+  } else if (symbol.size == 0 && !part.is_dc && run < 15) {
     // Baseline uses only 00 and F0; libjpeg-turbo ends the block at the others, too. F0 is 16
     // zeros.
-    if (run < 15) {
-      single.kind = Single::Kind::kEndOfBlock;
-      single.step = none.step;
-    }
-  } else if (size > kLookupBits) {
-    return none;  // no table has values of this size
-  } else if (length + size > kLookupBits) {
-    single.kind = Single::Kind::kToCome;
-    single.value = static_cast<int16_t>(size);
+    symbol.kind = Symbol::Kind::kEndOfBlock;
+    symbol.step = part.least_step();
+  } else if (symbol.whole_length() > kLookupBits) {
+    symbol.kind = Symbol::Kind::kToCome;
   }
-  return single;
+  return symbol;
 }
 
-// Codes are in ascending order, so those of a table follow each other. Returns: the number of
-// look-ups that hold a code.
-size_t fill_singles(const Part& part, Singles& singles) {
+// Calls `visit(first, symbol)` for the part's symbols, with the first look-up that begins with the
+// symbol's code. Codes are in ascending order, so their look-ups follow each other. Returns: the
+// number of look-ups that hold a code.
+template <class Visit>
+size_t for_each_symbol(const Part& part, const Visit& visit) {
   const uint32_t first_code = 0x10000 - (0x10000U >> part.ones);  // as 16 bits
   size_t at = 0;
-  size_t symbol = 0;
+  size_t number = 0;
   uint32_t code = 0;
   for (int length = 1; length <= std::min(16, part.ones + kLookupBits); ++length) {
-    for (int i = 0; i < part.code.counts[static_cast<size_t>(length - 1)]; ++i, ++symbol) {
+    for (int i = 0; i < part.code.counts[static_cast<size_t>(length - 1)]; ++i, ++number) {
       const bool is_in_part = code >= first_code;
       code += 0x10000U >> length;
       if (!is_in_part) continue;
       const int rest = length - part.ones;
-      const size_t width = kLookups >> rest;
-      const Single single = single_of(part.code.symbols[symbol], rest, part);
-      const auto begin = singles.begin() + static_cast<std::ptrdiff_t>(at);
-      const int size = part.code.symbols[symbol] & 15;
-      at += width;
-      if (single.kind != Single::Kind::kCoefficient || size == 0) {
-        std::fill_n(begin, width, single);
-        continue;
-      }
-      const size_t same = width >> size;  // look-ups with the same value
-      for (int bits = 0; bits < 1 << size; ++bits) {
-        Single one = single;
-        one.length = static_cast<uint8_t>(rest + size);
-        one.value = static_cast<int16_t>(extended(bits, size));
-        std::fill_n(begin + static_cast<std::ptrdiff_t>(static_cast<size_t>(bits) * same), same,
-                    one);
-      }
+      visit(at, symbol_of(part.code.symbols[number], rest, part));
+      at += kLookups >> rest;
     }
   }
-  std::fill(singles.begin() + static_cast<std::ptrdiff_t>(at), singles.end(),
-            Single{.step = part.least_step()});
   return at;
 }
 
-// What the AC symbols that a window of kLookupBits bits begins with add to the entry of a
-// coefficient before them: a second coefficient, the end of the block, or both.
-struct Follow {
-  Packed without_end = 0;
-  Packed with_end = 0;
-  bool is_end = false;   // nothing but the end: the first coefficient stays the last one
-  uint8_t length = 255;  // of the first symbol; 255: it adds nothing
-  uint8_t length_with_end = 255;
+// What the AC symbols that some bits begin with change in the entry of a coefficient before them.
+// They add a second coefficient, the end of the block, or both. That of k bits is at (1 << k) +
+// bits.
+struct Follows {
+  std::array<Packed, kLookups> kept;  // of that entry; then `added` is added
+  std::array<Packed, kLookups> added;
 };
-using Follows = std::array<Follow, kLookups>;
 
-Follow follow_of(size_t window, const Singles& ac) {
-  const Single& single = ac[window];
-  Follow follow;
-  if (single.kind == Single::Kind::kEndOfBlock) {
-    follow.with_end = packed(single.length, 0, 0, true, 0, 0);
-    follow.is_end = true;
-    follow.length = follow.length_with_end = single.length;
-  } else if (single.kind == Single::Kind::kCoefficient) {
-    const Single& next = ac[window << single.length & (kLookups - 1)];
-    follow.without_end = packed(single.length, 0, single.step, false, 0, single.value);
-    follow.with_end = follow.without_end + packed(next.length, 0, 0, true, 0, 0);
-    follow.length = single.length;
-    if (next.kind == Single::Kind::kEndOfBlock) {
-      follow.length_with_end = static_cast<uint8_t>(single.length + next.length);
+void fill_follows(const Part& ac, Follows& follows) {
+  follows.kept.fill(~Packed{0});
+  std::array<Packed, kLookups> ends{};
+  for_each_symbol(ac, [&](size_t first, const Symbol& symbol) {
+    if (symbol.kind != Symbol::Kind::kEndOfBlock) return;
+    for (int k = symbol.length; k < kLookupBits; ++k) {
+      std::fill_n(ends.begin() + ((kLookups + first) >> (kLookupBits - k)),
+                  1 << (k - symbol.length), packed(symbol.length, 0, 0, true, 0, 0));
     }
-  }
-  return follow;
+  });
+  follows.added = ends;
+  for_each_symbol(ac, [&](size_t first, const Symbol& symbol) {
+    if (symbol.kind != Symbol::Kind::kCoefficient) return;
+    const int length = symbol.whole_length();
+    for (int bits = 0; bits < 1 << symbol.size; ++bits, first += kLookups >> length) {
+      const Packed second = packed(length, 0, symbol.step, false, 0, extended(bits, symbol.size));
+      for (int k = length; k < kLookupBits; ++k) {
+        const size_t begin = (kLookups + first) >> (kLookupBits - k);
+        const size_t count = size_t{1} << (k - length);
+        for (size_t rest = 0; rest < count; ++rest) {
+          follows.kept[begin + rest] = ~kSecond;
+          follows.added[begin + rest] = second + ends[count + rest];
+        }
+      }
+    }
+  });
 }
 
-// Fills the entries of all windows that begin with a first coefficient.
-void fill_combined(const Single& first, const Follows& follows, std::span<Entry> entries) {
-  const int left = kLookupBits - first.length;
-  const Packed alone =
-      packed(first.length, first.step, first.step, false, first.value, first.value);
-  const Packed value = packed(0, 0, 0, false, 0, first.value);  // as the last one
-  for (size_t rest = 0; rest < entries.size(); ++rest) {
-    const Follow& follow = follows[rest << first.length];
-    const Packed added = follow.length_with_end <= left ? follow.with_end : follow.without_end;
-    const Packed combined = alone - (follow.is_end ? 0 : value) + added;
-    entries[rest] = entry_of(follow.length <= left ? combined : alone);
-  }
-}
-
-void fill_entries(const Singles& firsts, const Follows& follows, Entry* entries) {
-  for (size_t i = 0; i < kLookups;) {
-    const Single& first = firsts[i];
-    const bool is_end = first.kind == Single::Kind::kEndOfBlock;
-    // Of the look-ups that begin with the same ones, the first may have shorter codes.
-    const size_t width = std::min(kLookups >> first.length, kLookups - i);
-    switch (first.kind) {
-      case Single::Kind::kCoefficient:
-        fill_combined(first, follows, {entries + i, width});
-        i += width;
+// Returns: the number of look-ups that hold a code.
+size_t fill_entries(const Part& part, const Follows& follows, Entry* entries) {
+  // The first step is inside of the block, for the zero that a decoder writes there.
+  const Entry none = entry_of(packed(0, part.least_step(), kBeyondBlock, false, 0, 0));
+  const size_t held = for_each_symbol(part, [&](size_t first, const Symbol& symbol) {
+    Entry* to = entries + first;
+    const size_t width = kLookups >> symbol.length;
+    switch (symbol.kind) {
+      case Symbol::Kind::kCoefficient: {
+        const size_t count = width >> symbol.size;  // look-ups with the same value
+        for (int bits = 0; bits < 1 << symbol.size; ++bits) {
+          const Packed alone = symbol.alone(bits);
+          for (size_t rest = count; rest < 2 * count; ++rest) {
+            *to++ = entry_of((alone & follows.kept[rest]) + follows.added[rest]);
+          }
+        }
         break;
-      case Single::Kind::kEndOfBlock:
-      case Single::Kind::kToCome:
+      }
+      case Symbol::Kind::kEndOfBlock:
+        std::fill_n(to, width,
+                    entry_of(packed(symbol.length, symbol.step, symbol.step, true, 0, 0)));
+        break;
+      case Symbol::Kind::kToCome:
         std::fill_n(
-            entries + i, width,
-            entry_of(packed(first.length, first.step, first.step, is_end, 0, 0, first.value)));
-        i += width;
+            to, width,
+            entry_of(packed(symbol.length, symbol.step, symbol.step, false, 0, 0, symbol.size)));
         break;
-      case Single::Kind::kNone:
-        // The first step is inside of the block, for the zero that a decoder writes there.
-        entries[i++] = entry_of(packed(0, first.step, kBeyondBlock, false, 0, 0));
+      case Symbol::Kind::kNone:
+        std::fill_n(to, width, none);
         break;
     }
-  }
+  });
+  std::fill(entries + held, entries + kLookups, none);
+  return held;
 }
 
 }  // namespace
@@ -237,7 +220,6 @@ bool HuffmanTables::has_codes_of(const BaselineHeader& header) const {
 
 // A DC table also has AC coefficients, so there is one for each pair of codes.
 void HuffmanTables::build(const BaselineHeader& header) {
-  Singles singles;
   Follows follows;
   for (size_t i = 0; i < static_cast<size_t>(header.components); ++i) {
     const Component& component = header.component[i];
@@ -250,25 +232,19 @@ void HuffmanTables::build(const BaselineHeader& header) {
     if (first < i) continue;
     const auto ac = static_cast<size_t>(component.ac_code);
     const HuffmanCode& ac_code = header.ac_codes[ac];
-    const size_t held = fill_singles({ac_code}, singles);
-    ones_[ac] = std::countl_one(static_cast<uint32_t>(held) << (32 - kLookupBits));
-    if (ones_[ac] > 0) {
-      std::fill(singles.begin() + static_cast<std::ptrdiff_t>(held), singles.end(),
-                Single{.kind = Single::Kind::kToCome,
-                       .length = static_cast<uint8_t>(ones_[ac]),
-                       .step = 1,
-                       .value = kLongTable});
-    }
-    for (size_t k = 0; k < kLookups; ++k) follows[k] = follow_of(k, singles);
-    fill_entries(singles, follows, table(ac * kTablesOfCode));
-    if (ones_[ac] > 0) {
-      fill_singles({ac_code, false, ones_[ac]}, singles);
-      fill_entries(singles, follows, table(ac * kTablesOfCode + kLongTable));
+    Entry* const entries = table(ac * kTablesOfCode);
+    fill_follows({ac_code}, follows);
+    const size_t held = fill_entries({ac_code}, follows, entries);
+    const int ones = std::countl_one(static_cast<uint32_t>(held) << (32 - kLookupBits));
+    ones_[ac] = ones;
+    if (ones > 0) {
+      std::fill(entries + held, entries + kLookups,
+                entry_of(packed(ones, 1, 1, false, 0, 0, kLongTable)));
+      fill_entries({ac_code, false, ones}, follows, entries + kLongTable * kLookups);
     }
     ac_codes_[ac] = CanonicalCode(ac_code);
     const HuffmanCode& dc = header.dc_codes[static_cast<size_t>(component.dc_code)];
-    fill_singles({dc, true}, singles);
-    fill_entries(singles, follows, table(dc_table_[i]));
+    fill_entries({dc, true}, follows, table(dc_table_[i]));
     dc_codes_[i] = CanonicalCode(dc);
   }
   built_for_ = header;
