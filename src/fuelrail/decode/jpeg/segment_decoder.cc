@@ -31,29 +31,59 @@ bool is_right_end(const Segment& segment, int64_t bit) {
 
 }  // namespace
 
-// Of the first MCUs that a guessing stream decodes: most are in step after a hundred bytes, and
-// nearly all after kBytes.
-class SegmentDecoder::Marks {
+// Decodes the first MCUs of a guessing stream once more, one by one, to tell where each begins.
+// Most guesses are in step after a hundred bytes, and nearly all after kBytes.
+class SegmentDecoder::Probe {
  public:
-  static constexpr int kMcus = 48;
   static constexpr int64_t kBytes = 600;
 
-  void add(int64_t bit) { bits_[static_cast<size_t>(count_++)] = bit; }
-  bool is_full() const { return count_ == kMcus; }
-  void clear() { count_ = next_ = 0; }
+  // `guess`: as it was before it ran.
+  Probe(const HuffmanTables& tables, const Segment& segment, const Stream& guess,
+        int64_t blocks_of_mcu)
+      : tables_(tables),
+        segment_(segment),
+        stream_(guess),
+        end_(guess.at + std::min(kBytes, guess.end - guess.at)),
+        blocks_of_mcu_(blocks_of_mcu) {
+    stream_.odd = odd_.data();
+    stream_.checkpoints = nullptr;
+    rewind();
+  }
+  Probe(const Probe&) = delete;
+  Probe& operator=(const Probe&) = delete;
 
   // The number of the MCU that begins at `bit`. Requires: ascending bits from call to call.
   std::optional<int64_t> find(int64_t bit) {
-    while (next_ < count_ && bits_[static_cast<size_t>(next_)] < bit) ++next_;
-    if (next_ == count_ || bits_[static_cast<size_t>(next_)] != bit) return std::nullopt;
-    return next_;
+    while (bit_now() < bit && stream_.at < end_) {
+      run_to(tables_, stream_, blocks_of_mcu_, segment_.data + segment_.bytes);
+      ++mcus_;
+      is_cut_ = stream_.blocks() < blocks_of_mcu_;
+      rewind();
+    }
+    if (bit_now() != bit || is_cut_) return std::nullopt;
+    return mcus_;
   }
-  bool are_passed() const { return next_ == count_; }
+  // Whether no MCU that it decodes begins at `bit` or behind it.
+  bool is_passed(int64_t bit) const { return stream_.at >= end_ && bit_now() < bit; }
+  const uint8_t* at() const { return stream_.at; }
 
  private:
-  std::array<int64_t, kMcus> bits_;
-  int count_ = 0;
-  int next_ = 0;
+  static constexpr size_t kBlocks = kMaxBlocksOfMcu + kSlackBlocks;
+
+  int64_t bit_now() const { return bit_of(stream_, segment_.data); }
+  void rewind() { stream_.place = stream_.first = coefficients_.data(); }
+
+  // Nobody reads them.
+  alignas(kBlockBytes) std::array<int16_t, kBlocks * kBlockCoefficients> coefficients_;
+  std::array<uint8_t, kBlocks> odd_;
+
+  const HuffmanTables& tables_;
+  const Segment& segment_;
+  Stream stream_;
+  const uint8_t* const end_;
+  const int64_t blocks_of_mcu_;
+  int64_t mcus_ = 0;
+  bool is_cut_ = false;  // the data ended in the last MCU
 };
 
 namespace {
@@ -177,10 +207,10 @@ class SegmentDecoder::Rounds {
       if constexpr (Sink::kTracked) {
         streams_[lane(i)].checkpoints = decoder_.checkpoints_.data() + i * kBlocksKept;
       }
-      if (i > 0) mark_mcus(streams_[lane(i)], marks_[lane(i)]);
     }
+    const std::array<Stream, kLanes> begun = streams_;
     run_streams(tables_, {streams_.data(), static_cast<size_t>(lanes)});
-    const bool fine = join(lanes);
+    const bool fine = join(lanes, begun);
     for (int i = 0; i < lanes; ++i) {
       decoder_.clear(streams_[lane(i)], segment_.data + byte + i * distance);
     }
@@ -200,32 +230,27 @@ class SegmentDecoder::Rounds {
     return stream.blocks() % blocks_of_mcu_ == 0 && stream.table == tables_.first_dc();
   }
 
-  void mark_mcus(Stream& stream, Marks& marks) const {
-    marks.clear();
-    const uint8_t* const end = stream.at + std::min(Marks::kBytes, stream.end - stream.at);
-    for (int64_t mcu = 1;; ++mcu) {
-      marks.add(bit_now(stream));
-      if (marks.is_full() || stream.at >= end) return;
-      go_to(stream, mcu);
-    }
-  }
-
-  // Decodes from MCU to MCU, until the stream arrives at a mark or is behind all of them, or has
-  // `most` MCUs. Returns: the mark's number; empty if the stream did not arrive at any.
-  std::optional<int64_t> meet(Stream& stream, int64_t most, Marks& marks) const {
-    for (;;) {
-      const auto mark = marks.find(bit_now(stream));
-      const int64_t mcus = mcus_of(stream);
-      if (mark || marks.are_passed() || mcus >= std::min(most, mcus_of_lane_) ||
+  // Decodes from MCU to MCU, until the stream arrives at an MCU of the next one, or is behind those
+  // that may be, or has `most` MCUs. `guess`: the next stream as it began. Returns: the number of
+  // its MCU; empty if the stream did not arrive at any.
+  std::optional<int64_t> meet(Stream& stream, int64_t most, const Stream& guess) const {
+    Probe probe(tables_, segment_, guess, blocks_of_mcu_);
+    std::optional<int64_t> met;
+    for (int64_t mcus = mcus_of(stream);; go_to(stream, ++mcus)) {
+      const int64_t bit = bit_now(stream);
+      met = probe.find(bit);
+      if (met || probe.is_passed(bit) || mcus >= std::min(most, mcus_of_lane_) ||
           is_at_end(stream)) {
-        return mark;
+        break;
       }
-      go_to(stream, mcus + 1);
     }
+    decoder_.work_.stream_bytes += static_cast<uint64_t>(probe.at() - guess.at);
+    return met;
   }
 
-  // Takes the MCUs of the lanes, as far as each meets the next one.
-  bool join(int lanes) {
+  // Takes the MCUs of the lanes, as far as each meets the next one. `begun`: the lanes before they
+  // ran.
+  bool join(int lanes, const std::array<Stream, kLanes>& begun) {
     int64_t begin = 0;  // the first MCU of the lane that counts
     for (int i = 0; i < lanes; ++i) {
       Stream& stream = streams_[lane(i)];
@@ -233,7 +258,7 @@ class SegmentDecoder::Rounds {
       if (!is_at_mcu(stream) && mcus_of(stream) < most) go_to(stream, mcus_of(stream) + 1);
       std::optional<int64_t> next;
       if (i + 1 < lanes && mcus_of(stream) < most) {
-        next = meet(stream, most, marks_[lane(i + 1)]);
+        next = meet(stream, most, begun[lane(i + 1)]);
         ++decoder_.work_.guesses;
         const bool is_missed = !next && mcus_of(stream) < most;
         misses_ = is_missed ? misses_ + 1 : 0;
@@ -267,7 +292,6 @@ class SegmentDecoder::Rounds {
 
   SegmentDecoder& decoder_;
   std::array<Stream, kLanes> streams_;
-  std::array<Marks, kLanes> marks_;
   const HuffmanTables& tables_;
   const int64_t blocks_of_mcu_;
   const Segment segment_;

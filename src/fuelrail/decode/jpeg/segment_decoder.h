@@ -92,7 +92,7 @@ class SegmentDecoder {
   struct alignas(kBlockBytes) Block {
     int16_t coefficients[kBlockCoefficients] = {};
   };
-  class Marks;
+  class Probe;
   template <class Sink>
   class Rounds;
 
