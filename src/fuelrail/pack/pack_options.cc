@@ -55,12 +55,12 @@ void check_positions(const PackOptions& options) {
       std::move(found));
 }
 
-void check_entry_points(bool entry_points, const FileFormat& format) {
-  if (!entry_points || format.content == RecordContent::kImageRecord) return;
+// Refuses an option that applies only to formats whose records hold images.
+[[noreturn]] void refuse_for_stills(const FileFormat& format, std::string_view option) {
   refuse(
-      fmt::format("`entry_points` does not apply to {} files", format.extension),
+      fmt::format("`{}` does not apply to {} files", option, format.extension),
       fmt::format("an output whose name ends in {}", extensions_with(RecordContent::kImageRecord)),
-      "true");
+      std::string(format.extension));
 }
 
 void check_report(const std::string& report, const FileFormat& format) {
@@ -75,12 +75,7 @@ void check_report(const std::string& report, const FileFormat& format) {
 void check_stored(const StoredImages& images, const FileFormat& format) {
   StoredImages::table().check(images);
   if (format.content == RecordContent::kNestedFile) {
-    if (images.baseline) {
-      refuse(fmt::format("`baseline` does not apply to {} files", format.extension),
-             fmt::format("an output whose name ends in {}",
-                         extensions_with(RecordContent::kImageRecord)),
-             "true");
-    }
+    if (images.baseline) refuse_for_stills(format, "baseline");
     if (!images.quality) return;
     refuse(fmt::format("`quality` does not apply to {} files", format.extension), "`crf`",
            fmt::format("quality {}", *images.quality));
@@ -161,7 +156,9 @@ void check_pack_options(const std::string& output, const PackOptions& options) {
   PackOptions::table().check(options);
   check_images(options, format);
   check_report(options.quality_report, format);
-  check_entry_points(options.entry_points, format);
+  if (options.entry_points && format.content != RecordContent::kImageRecord) {
+    refuse_for_stills(format, "entry_points");
+  }
   if (options.journal_interval_ms < 0) {
     refuse("`journal_interval_ms` is out of range", "0 or more",
            fmt::to_string(options.journal_interval_ms));

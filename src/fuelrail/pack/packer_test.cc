@@ -83,7 +83,7 @@ TEST_F(Packer, entry_points_are_those_that_rebuilding_the_sidecar_makes) {
   }
   EXPECT_EQ(refusal<InvalidArgumentError>(photos(), out("x.bzna"), {.entry_points = true}),
             "`entry_points` does not apply to .bzna files: expected an output whose name ends in "
-            ".rec or .ffr, found true");
+            ".rec or .ffr, found .bzna");
 }
 
 TEST_F(Packer, the_index_names_every_record_by_its_id) {
