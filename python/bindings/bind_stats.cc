@@ -126,18 +126,20 @@ void bind_stats(nb::module_& module) {
       .def("__repr__",
            [](const Stats& self) {
              return nb::str(
-                        "Stats(seconds={:.3f}, limit='{}', tolerated={}, slots_lent={},\n"
+                        "Stats(seconds={:.3f}, limit='{}', tolerated={}, images={!r},\n"
+                        "      hints_refused={}, slots_lent={},\n"
                         "      read_backend='{}', reads_at_once={},\n"
                         "      fetch={!r},\n      process={!r},\n      consumer={!r})")
-                 .format(self.seconds, self.limit, self.counts.tolerated, self.slots_lent,
-                         self.read_backend, self.reads_at_once, self.fetch, self.process,
-                         self.consumer);
+                 .format(self.seconds, self.limit, self.counts.tolerated, images_by_way(self),
+                         self.counts.others[kHintsRefused], self.slots_lent, self.read_backend,
+                         self.reads_at_once, self.fetch, self.process, self.consumer);
            })
       .def(
-          "__str__", [](const Stats& self) { return to_table(self); },
-          "Returns a table with a line for each stage and a line of totals.")
+          "__str__", [](const Stats& self) { return table_with_images(self); },
+          "Returns a table with a line for each stage, one of totals and one of `images`.")
       .def(
-          "_repr_html_", [](const Stats& self) { return "<pre>" + to_table(self) + "</pre>"; },
+          "_repr_html_",
+          [](const Stats& self) { return "<pre>" + table_with_images(self) + "</pre>"; },
           "Returns the table of `str` as HTML, for notebooks.");
 }
 

@@ -447,7 +447,9 @@ class Stats:
     def __repr__(self) -> str: ...
 
     def __str__(self) -> str:
-        """Returns a table with a line for each stage and a line of totals."""
+        """
+        Returns a table with a line for each stage, one of totals and one of `images`.
+        """
 
 class Loader:
     def __init__(self, data: Container, values: dict[str, Any], shuffle: Shuffle, weights: Weights | None, fed: str, rank: int, world_size: int, transforms: Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize | RandomShortestSize | ScaleJitter | RandomZoomOut | RandomIoUCrop], transforms_of: Sequence[tuple[str, Sequence[RandomResizedCrop | CenterCrop | Resize | ResizedCenterCrop | Pad | RandomCrop | RandomRotation | RandomAffine | HorizontalFlip | VerticalFlip | ColorJitter | Grayscale | RandomGrayscale | CustomStage | Normalize | RandomShortestSize | ScaleJitter | RandomZoomOut | RandomIoUCrop]]] = [], patterns: dict[str, list[tuple[str, str]]] = {}, shared: Sequence[Sequence[str]] = [], fields: Sequence[str] = ['image', 'label']) -> None: ...

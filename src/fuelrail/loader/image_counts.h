@@ -3,10 +3,12 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
 #include <tuple>
 
 #include "fuelrail/decode/decoder.h"
+#include "fuelrail/engine/stats.h"
 #include "fuelrail/engine/worker_counts.h"
 
 namespace fuelrail {
@@ -24,6 +26,20 @@ inline void count_image(const DecodeJob& job, WorkerCounts& counts) {
   // Other ways never use hints, or do not show whether they are wrong (kSuspect).
   const bool tried = job.way == DecodeWay::kRestarts || job.way == DecodeWay::kGuessed;
   if (tried && !job.encoded.hints.empty()) ++counts.others[kHintsRefused];
+}
+
+// The table of `stats`, with a line of the images by way if there are any:
+// "images: 12 indexed, 3 libjpeg".
+inline std::string table_with_images(const Stats& stats) {
+  std::string images;
+  const auto add = [&images](uint64_t count, std::string_view way) {
+    if (count == 0) return;
+    images += images.empty() ? "\nimages: " : ", ";
+    images += std::to_string(count) + " " + std::string(way);
+  };
+  for (size_t i = 0; i < kDecodeWays; ++i) add(stats.counts.others[i], kDecodeWayNames[i]);
+  add(stats.counts.others[kHintsRefused], "with entry points that do not fit");
+  return to_table(stats) + images;
 }
 
 }  // namespace fuelrail

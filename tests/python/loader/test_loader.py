@@ -101,12 +101,14 @@ def test_the_stats_print_as_a_table(tiny_file: pathlib.Path) -> None:
     assert "no batch yet" in str(loader.stats())
     batches = len(list(loader))
     stats = loader.stats()
-    heads, *stages, whole = str(stats).splitlines()
+    heads, *stages, whole, images = str(stats).splitlines()
     assert heads == "stage      busy, s  waits, s busy %      items         MB   queue"
     assert [line.split()[0] for line in stages] == ["fetch", "process", "consumer"]
     assert {len(line) for line in stages} == {len(heads)}
     assert stages[2].split()[4] == str(batches)
     assert f"limited by {stats.limit}, reads by " in whole
+    assert images == "images: " + ", ".join(f"{n} {way}" for way, n in stats.images.items() if n)
+    assert f"images={stats.images}" in repr(stats)
     assert f"{stats}" == str(stats) != repr(stats)
     assert stats._repr_html_() == f"<pre>{stats}</pre>"
 
