@@ -284,6 +284,7 @@ TEST_F(CommandTest, verify_names_jpegs_whose_damage_no_decoder_reports) {
   const CommandResult text = run_command({"verify", rec(), "-q", "--decode"});
   EXPECT_EQ(text.code, 0);
   EXPECT_THAT(text.out, HasSubstr("record " + decoded.at("suspect")[0].at("record").dump()));
+  EXPECT_THAT(text.out, HasSubstr("records, no problem, 1 suspect"));
 }
 
 }  // namespace

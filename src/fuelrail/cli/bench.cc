@@ -14,6 +14,7 @@
 #include "fuelrail/cli/text.h"
 #include "fuelrail/cli/throughput.h"
 #include "fuelrail/cli/verdict.h"
+#include "fuelrail/loader/image_counts.h"
 
 namespace fuelrail::cli {
 namespace {
@@ -168,16 +169,17 @@ void print_text(const BenchArguments& arguments, const Container& container,
   line("limit",
        fmt::format("{} {}/s: the same threads with {} in memory; the loader reaches {:.0f} % of it",
                    whole(most), things, counted(limit.held, "record"), 100 * speed / most));
-  if (const auto found = entry_points(container); found.value_or(0) > 0) {
-    line("entry points",
-         fmt::format("in {} of {}", grouped(*found), counted(container.size(), "record")));
-  } else if (limit.with_entry_points) {
-    line("entry points",
-         fmt::format("none; with those that 'fuelrail index' makes, the limit is {} {}/s, {:.2f} "
-                     "times as high",
-                     whole(*limit.with_entry_points), things, gain_of_entry_points(limit)));
+  const uint64_t found = entry_points(container).value_or(0);
+  std::string having =
+      found == 0 ? "none"
+                 : fmt::format("in {} of {}", grouped(found), counted(container.size(), "record"));
+  if (limit.with_entry_points) {
+    having += fmt::format(
+        "; with those that 'fuelrail index' makes, the limit is {} {}/s, {:.2f} times as high",
+        whole(*limit.with_entry_points), things, gain_of_entry_points(limit));
   }
-  console.write(as_bytes("\n" + to_table(loader.stats) + "\n\n"));
+  if (found > 0 || limit.with_entry_points) line("entry points", having);
+  console.write(as_bytes("\n" + table_with_images(loader.stats) + "\n\n"));
   line("bottleneck", verdict.bottleneck);
   line("suggestion", verdict.suggestion);
 }
@@ -197,7 +199,8 @@ int run(const BenchArguments& arguments, Console& console) {
   const Duration duration{.seconds = arguments.seconds, .epochs = arguments.epochs};
 
   // The limit comes first: it fails quickly if no record can be used.
-  const bool may_index = !arguments.dataset.ignores_sidecar && lacks_entry_points(*container);
+  const bool may_index =
+      !arguments.dataset.ignores_sidecar && possible_gains(*container).entry_points;
   measured.limit = measure_limit(container, job, arguments.seconds, may_index,
                                  status_line(console, "the limit", things, arguments.quiet));
   measured.loader = measure_loader(container, job, duration,

@@ -82,13 +82,15 @@ TEST_F(CliEntryPoints, pack_makes_them_if_asked_and_otherwise_says_how_to_get_th
   EXPECT_THAT(without.err, HasSubstr("tip: 'fuelrail index " + at("x.rec") + "'"));
   const Said with = call({"pack", at("photos"), at("y.rec"), "--entry-points"});
   EXPECT_THAT(with.err, Not(HasSubstr("tip")));
+  EXPECT_THAT(with.out, HasSubstr(at("y.rec") + ": entry points in 4 of 4 records\n"));
   EXPECT_EQ(with_entry_points(at("y.rec")), 4u);
   const Said kept = call({"pack", at("photos"), at("x.rec"), "--entry-points", "--resume"});
-  EXPECT_THAT(kept.err, HasSubstr("tip: 'fuelrail index " + at("x.rec") + "'"));
+  EXPECT_THAT(kept.err, HasSubstr("tip: 'fuelrail index " + at("x.rec") + "' lets loaders"));
+  EXPECT_THAT(kept.out, HasSubstr(at("x.rec") + ": entry points in 0 of 4 records\n"));
   const std::string packed = frx(at("y.rec"));
   ASSERT_EQ(call({"index", at("y.rec"), "-q"}).code, 0);
   EXPECT_EQ(frx(at("y.rec")), packed);
-  EXPECT_THAT(call({"doctor", at("x.rec")}).out, HasSubstr("has no entry points"));
+  EXPECT_THAT(call({"doctor", at("x.rec")}).out, HasSubstr("have no entry points"));
   EXPECT_THAT(call({"doctor", at("y.rec")}).out, Not(HasSubstr("entry points")));
   write_file(at("x.rec.frx"), "no sidecar");
   EXPECT_THAT(call({"doctor", at("x.rec")}).out, Not(HasSubstr("entry points")));
@@ -112,6 +114,11 @@ TEST_F(CliEntryPoints, convert_and_merge_carry_them_along) {
   ASSERT_EQ(call(merge).code, 0);
   EXPECT_EQ(with_entry_points(at("m.rec")), 2u);
   EXPECT_EQ(call({"verify", at("m.rec"), "-q"}).code, 0);
+  EXPECT_THAT(call({"info", at("m.rec")}).out,
+              HasSubstr("in 2 of 4 records, for faster decoding ('fuelrail index' adds more)"));
+  EXPECT_THAT(call({"doctor", at("m.rec")}).out, HasSubstr("have no entry points"));
+  EXPECT_THAT(call({"bench", at("m.rec"), "--seconds", "0.05", "-q"}).out,
+              HasSubstr("in 2 of 4 records; with those that 'fuelrail index' makes, the limit is"));
   ASSERT_EQ(call({"index", at("m.rec"), "-q"}).code, 0);
   EXPECT_EQ(frx(at("m.rec")), frx(rec));
 }

@@ -143,9 +143,15 @@ TEST_F(CliPack, an_error_says_what_was_expected_and_what_to_do) {
 TEST_F(CliPack, says_how_many_progressive_jpegs_became_baseline) {
   const std::vector<std::byte> jpeg = make_jpeg({.progressive = true});
   for (const char* name : {"ant/1.jpg", "bee/2.jpg"}) write_file(photo(name), as_text(jpeg));
-  EXPECT_THAT(pack_into("plain.rec", {}).out, Not(HasSubstr("baseline")));
-  EXPECT_THAT(pack_into("x.rec", {"--baseline"}).out,
-              HasSubstr("2 progressive JPEGs stored as baseline\n"));
+  for (int i = 0; i < 12; ++i)
+    write_file(photo("cat dog/p" + std::to_string(i) + ".jpg"), as_text(jpeg));
+  const Said plain = call({"pack", photos(), out("plain.rec")});
+  EXPECT_THAT(plain.out, Not(HasSubstr("baseline")));
+  EXPECT_THAT(plain.err, HasSubstr("tip: some of these JPEGs are progressive; packing with"));
+  EXPECT_THAT(call({"doctor", out("plain.rec")}).out, HasSubstr("are progressive"));
+  const Said recoded = call({"pack", photos(), out("x.rec"), "--baseline"});
+  EXPECT_THAT(recoded.out, HasSubstr("14 progressive JPEGs stored as baseline\n"));
+  EXPECT_THAT(recoded.err, Not(HasSubstr("progressive")));
 }
 
 TEST_F(CliPack, a_run_that_failed_goes_on_with_resume) {

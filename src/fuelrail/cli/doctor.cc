@@ -164,15 +164,15 @@ std::vector<Section> report_on(const std::string& path) {
 }
 
 // Opens no file that lacks a sidecar of its own, because that would make one.
-bool may_gain_entry_points(const std::string& path) {
+PossibleGains gains_of(const std::string& path) {
   try {
-    if (!is_file(sidecar_uri(path))) return false;
+    if (!is_file(sidecar_uri(path))) return {};
     FileSystem& files = file_system_for(path);
     const auto sidecar = Sidecar::open(files.open(sidecar_uri(path)));
-    return sidecar->identity() == identify(*files.open(path)) &&
-           lacks_entry_points(*open_container(path));
+    if (sidecar->identity() != identify(*files.open(path))) return {};
+    return possible_gains(*open_container(path));
   } catch (const Error&) {
-    return false;
+    return {};
   }
 }
 
@@ -203,10 +203,17 @@ std::vector<std::string> advice_on(const std::string& path) {
         "data to a local disk",
         path, found.type));
   }
-  if (may_gain_entry_points(path)) {
+  const PossibleGains gains = gains_of(path);
+  if (gains.entry_points) {
     advice.push_back(fmt::format(
-        "{0} has no entry points; 'fuelrail index {0}' adds them, so that loaders decode crops of "
-        "its JPEGs faster",
+        "JPEGs of {0} have no entry points; 'fuelrail index {0}' adds them, so that loaders decode "
+        "crops faster",
+        path));
+  }
+  if (gains.baseline) {
+    advice.push_back(fmt::format(
+        "JPEGs of {} are progressive; pack with --baseline, so that loaders decode them several "
+        "times as fast",
         path));
   }
   return advice;

@@ -202,6 +202,19 @@ std::string checksums_text(const Container& container) {
   return "unknown ('fuelrail index' adds them)";
 }
 
+// `records`: those with entry points.
+std::string entry_points_text(uint64_t records, const Container& container) {
+  const bool may_add = possible_gains(container).entry_points;
+  if (records > 0) {
+    return fmt::format("in {} of {}, for faster decoding{}", grouped(records),
+                       counted(container.size(), "record"),
+                       may_add ? " ('fuelrail index' adds more)" : "");
+  }
+  return may_add
+             ? "none ('fuelrail index' adds them, for faster decoding)"
+             : "none (only baseline JPEGs of some size, without restart markers, can have them)";
+}
+
 std::string sidecar_text(const Container& container) {
   const std::vector<const RecordFile*> files = record_files_of(container);
   if (files.empty()) return fmt::format("none: a {} needs no sidecar", container.format());
@@ -285,13 +298,7 @@ void print_text(const std::string& uri, const Container& container, const Findin
                             : print_image_dataset)(container, found, line);
   line("checksums", checksums_text(container));
   if (found.entry_points) {
-    line("entry points",
-         *found.entry_points > 0
-             ? fmt::format("in {} of {}, for faster decoding", grouped(*found.entry_points),
-                           counted(container.size(), "record"))
-         : lacks_entry_points(container)
-             ? "none ('fuelrail index' adds them, for faster decoding)"
-             : "none (only baseline JPEGs of some size, without restart markers, can have them)");
+    line("entry points", entry_points_text(*found.entry_points, container));
   }
   line("sidecar", sidecar_text(container));
 }

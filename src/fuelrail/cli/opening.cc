@@ -8,6 +8,7 @@
 #include "fuelrail/container/concat.h"
 #include "fuelrail/container/subset.h"
 #include "fuelrail/decode/decoder.h"
+#include "fuelrail/encode/baseline_jpeg.h"
 #include "fuelrail/pack/source/open_source.h"
 
 namespace fuelrail::cli {
@@ -70,13 +71,24 @@ std::optional<uint64_t> entry_points(const Container& container) {
   return all;
 }
 
-bool lacks_entry_points(const Container& container) {
-  if (!has_images(container) || entry_points(container) != uint64_t{0}) return false;
-  try {
-    return !hint_maker()(RecordInspector(container).inspect(0).content).empty();
-  } catch (const Error&) {
-    return false;
+PossibleGains possible_gains(const Container& container) {
+  constexpr uint64_t kMostRecords = 8;
+  PossibleGains gains;
+  if (!has_images(container)) return gains;
+  const bool may_have_entry_points = entry_points(container).has_value();
+  const MakeHints make_hints = hint_maker();
+  RecordInspector inspector(container);
+  const uint64_t records = std::min(container.size(), kMostRecords);
+  for (uint64_t k = 0; k < records; ++k) {
+    try {
+      const RecordInfo record = inspector.inspect(k * container.size() / records);
+      gains.baseline |= is_progressive_jpeg(record.content);
+      gains.entry_points |= may_have_entry_points && record.encoded.hints.empty() &&
+                            !make_hints(record.content).empty();
+    } catch (const Error&) {  // 'fuelrail verify' says what is wrong with the record
+    }
   }
+  return gains;
 }
 
 bool has_images(const Container& container) {

@@ -41,9 +41,12 @@ std::vector<const RecordFile*> record_files_of(const Container& container);
 // of the container can have them.
 std::optional<uint64_t> entry_points(const Container& container);
 
-// Whether no record has entry points, and 'fuelrail index' would make some: those of the first
-// record, if the records are alike.
-bool lacks_entry_points(const Container& container);
+// What would make the images of a dataset faster to load, from a few records spread over it.
+struct PossibleGains {
+  bool entry_points = false;  // some images have none, and 'fuelrail index' would make some
+  bool baseline = false;  // some are progressive JPEGs, and packing with --baseline re-codes them
+};
+PossibleGains possible_gains(const Container& container);
 
 bool has_images(const Container& container);
 // Whether the records are not parsed: they are neither images nor sample records.

@@ -1,5 +1,7 @@
 #include "fuelrail/cli/packing.h"
 
+#include <fmt/format.h>
+
 #include "fuelrail/base/error.h"
 #include "fuelrail/cli/opening.h"
 #include "fuelrail/cli/signals.h"
@@ -34,18 +36,28 @@ void report_packed(const pack::PackResult& result, Console& console) {
   }
 }
 
-// Looks at the first file, and at those that existed. The images of all files are alike.
-void tell_of_entry_points(const pack::PackResult& result, Console& console) {
-  for (const pack::PackResult::File& file : result.files) {
-    if (&file != result.files.data() && !file.was_there) continue;
-    try {
-      if (!lacks_entry_points(*open_container(file.path))) continue;
-      console.say("tip: 'fuelrail index " + file.path +
-                  "' (or packing with --entry-points) lets loaders decode crops of these JPEGs "
-                  "faster; see docs/decoding.md");
-      return;
-    } catch (const Error&) {  // the next command that reads the file says what is wrong with it
+// Reports the entry points, if they were asked for, and what would make loading faster.
+void report_gains(const pack::PackResult::File& file, bool with_entry_points, Console& console) {
+  try {
+    const auto container = open_container(file.path);
+    const PossibleGains gains = possible_gains(*container);
+    if (with_entry_points) {
+      console.print_line(fmt::format("{}: entry points in {} of {}", file.path,
+                                     grouped(entry_points(*container).value_or(0)),
+                                     counted(container->size(), "record")));
     }
+    if (gains.entry_points) {
+      console.say(
+          fmt::format("tip: 'fuelrail index {}'{} lets loaders decode crops of these JPEGs "
+                      "faster; see docs/decoding.md",
+                      file.path, with_entry_points ? "" : " (or packing with --entry-points)"));
+    }
+    if (gains.baseline) {
+      console.say(
+          "tip: some of these JPEGs are progressive; packing with --baseline lets loaders "
+          "decode them several times as fast; see docs/decoding.md");
+    }
+  } catch (const Error&) {  // the next command that reads the file says what is wrong with it
   }
 }
 
@@ -134,7 +146,12 @@ int run_packing(const std::function<pack::PackResult(const pack::PackOptions&)>&
                             "run with --resume can be resumed");
   }
   report_packed(result, console);
-  if (!arguments.output.quiet) tell_of_entry_points(result, console);
+  // The images of all files are alike.
+  for (const pack::PackResult::File& file : result.files) {
+    if (arguments.output.quiet) break;
+    const bool is_first = &file == result.files.data();
+    if (is_first || options.entry_points) report_gains(file, options.entry_points, console);
+  }
   return result.failures.empty() ? kOk : kDataProblem;
 }
 

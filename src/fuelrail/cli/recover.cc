@@ -27,7 +27,7 @@ Every readable record of IN is copied to OUT; IN is not changed. Damaged bytes a
 next record. If the format has a table at the beginning of the file, the table must be intact; the
 end of the file may be missing. If checksums are known from the sidecar or the file, records with a
 wrong checksum are skipped. Class names and keys are copied from IN's sidecar and index, if these
-belong to IN.
+belong to IN; entry points of JPEGs are not ('fuelrail index' makes them).
 
 Standard output lists all losses with their places in IN. The exit code is 1 if anything is lost,
 else 0. If no record can be read, nothing is written.

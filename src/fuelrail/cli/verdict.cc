@@ -11,6 +11,7 @@ constexpr double kCentralPart = 0.875;   // side of the usual validation crop, r
 constexpr double kMuchLarger = 1.25;     // times the size that crops need
 constexpr double kLeastOwnShare = 0.75;  // of the CPU time that busy threads need
 constexpr double kLeastGain = 1.05;      // by entry points
+constexpr double kMostOfLimit = 1.15;    // that the loader reaches if nothing disturbs both
 constexpr double kBusyThread = 0.75;     // share of the time above which a thread counts as busy
 
 std::string after_storage(const Measured& measured) {
@@ -79,6 +80,12 @@ Verdict judge(const Measured& measured) {
     return {"reading",
             "The reading thread, not storage, limits the speed: it is always busy; use fewer and "
             "longer records"};
+  }
+  const double speed = static_cast<double>(measured.loader.records) / measured.loader.seconds;
+  const double most = static_cast<double>(measured.limit.records) / measured.limit.seconds;
+  if (speed > kMostOfLimit * most) {
+    return {"unknown",
+            "Other programs disturbed the measurement of the limit: stop them and measure again"};
   }
   if (shared_processors(measured)) {
     return {"processors",

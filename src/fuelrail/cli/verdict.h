@@ -20,8 +20,8 @@ struct Measured {
 
 struct Verdict {
   std::string bottleneck;  // "storage", "reading" (the reading thread, not storage), "decoding"
-                           // ("copying" if there are no images) or "processors" (too few, or in
-                           // use by other programs)
+                           // ("copying" if there are no images), "processors" (too few, or in
+                           // use by other programs) or "unknown" (the measurements do not agree)
   std::string suggestion;  // one sentence
 };
 

@@ -88,6 +88,13 @@ TEST(Verdict, busy_threads_without_processor_time_share_the_machine) {
   EXPECT_THAT(judge(measured).suggestion, HasSubstr("more threads than processors: use 2"));
 }
 
+TEST(Verdict, a_loader_far_above_the_limit_shows_that_the_limit_was_disturbed) {
+  Measured measured = decoding_limits();
+  measured.limit.records = 600;
+  EXPECT_EQ(judge(measured).bottleneck, "unknown");
+  EXPECT_THAT(judge(measured).suggestion, HasSubstr("measure again"));
+}
+
 TEST(Verdict, bytes_are_not_decoded_nor_made_smaller_by_packing) {
   Measured measured = decoding_limits();
   measured.crop = 0;

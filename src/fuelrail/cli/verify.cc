@@ -237,6 +237,7 @@ class Verification {
 
   // Not a problem: every decoder accepts the image.
   void note_suspect(const Finding& finding) {
+    ++suspect_images_;
     if (arguments_.json) {
       suspects_.push_back(json_of(finding));
     } else {
@@ -289,11 +290,13 @@ class Verification {
           arguments_.dataset.uri, oddities_ == 1 ? "1 oddity" : grouped(oddities_) + " oddities",
           counted(odd_images_, "image")));
     }
-    console_.print_line(fmt::format("{}: {}, {}", arguments_.dataset.uri,
-                                    counted(records_, "record"),
-                                    findings_ > 0 ? counted(findings_, "problem")
-                                    : checksums_  ? "all well"
-                                                  : "none damaged"));
+    console_.print_line(
+        fmt::format("{}: {}, {}", arguments_.dataset.uri, counted(records_, "record"),
+                    findings_ > 0         ? counted(findings_, "problem")
+                    : suspect_images_ > 0 ? "no problem"
+                    : checksums_          ? "all well"
+                                          : "none damaged") +
+        (suspect_images_ > 0 ? fmt::format(", {} suspect", grouped(suspect_images_)) : ""));
   }
 
   // Null unless images were decoded, because only decoding finds oddities.
@@ -322,6 +325,7 @@ class Verification {
   bool checksums_ = false;   // payloads are verified by checksums
   std::string damaged_uri_;  // the first file with damage that `recover` skips
   std::vector<Json> damage_;
+  uint64_t suspect_images_ = 0;
   std::vector<Json> suspects_;
 };
 
@@ -337,8 +341,9 @@ anything is damaged, and 3 if something could not be read.
 With --decode, masks and maps are decoded to their numbers, and both images of each record of a
 .bzna file are decoded, or the one that --track names. Oddities that decoding tolerates (stray
 bytes, a missing end) are counted, and are not reported as damage. However, changed bytes inside a
-JPEG may cause only an oddity, or not even that: only a checksum detects them. Entry points are
-compared with those that 'fuelrail index' would make. For opaque records, only the checksums can be
+JPEG may cause only an oddity, or not even that: only a checksum detects them. A JPEG that decodes
+without a warning although its data are not what encoders write is named as suspect, which does not
+change the exit code. Entry points are compared with those that 'fuelrail index' would make. For opaque records, only the checksums can be
 checked. With --schema {schema}, the images of a packed folder are checked; without it, every record
 of the file.
 
