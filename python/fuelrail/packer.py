@@ -270,7 +270,8 @@ def merge(
 ) -> PackedFile:
     """Merges record files of the same format, such as the parts of one job, into one file.
 
-    output: the file to write. Its name has the same extension as the sources, `.rec` or `.ffr`.
+    output: the file to write. Its name has the same extension as the sources: `.rec`, `.ffr` or
+        `.bzna`.
     sources: the files, in the order of their records in the output.
     overwrite: replaces an existing output. If False, an existing output, index or sidecar causes an
         IoError. Default: False.

@@ -52,8 +52,8 @@ def recover(
 ) -> Recovery:
     """Copies every readable record of a damaged or truncated file to a new file.
 
-    source: a `.rec` or `.ffr` file. It is not changed.
-    output: the file to write. Its extension, `.rec` or `.ffr`, selects the format.
+    source: a `.rec`, `.ffr` or `.bzna` file. It is not changed.
+    output: the file to write. Its extension, `.rec`, `.ffr` or `.bzna`, selects the format.
     overwrite: True replaces an existing output. False raises IoError if the output, its index or
         its sidecar already exists. Default: False.
     progress: a function that is called with a PackProgress at most ten times a second, and once at
