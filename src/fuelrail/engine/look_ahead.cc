@@ -240,7 +240,7 @@ void LookAhead::set_threads(int threads) {
   if (queue_) queue_->set_threads(threads_for(*container_, threads));
 }
 
-void LookAhead::cancel() {
+void LookAhead::cancel() noexcept {
   cancelled_.store(true, std::memory_order_relaxed);
   if (queue_) queue_->cancel();
 }

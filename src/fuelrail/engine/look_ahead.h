@@ -80,7 +80,7 @@ class LookAhead {
   void set_threads(int threads);
 
   // Until `go_on` is called, no look starts; each ends with a StateError instead. Threads: any.
-  void cancel();
+  void cancel() noexcept;
   void go_on() { cancelled_.store(false, std::memory_order_relaxed); }
 
   // Drops all planned batches and records. Waits for the looks in progress.

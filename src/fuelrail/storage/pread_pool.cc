@@ -1,6 +1,5 @@
 #include "fuelrail/storage/pread_pool.h"
 
-#include <deque>
 #include <utility>
 
 namespace fuelrail {
@@ -45,11 +44,12 @@ void PreadPool::interrupt() {
   complete_.notify_one();
 }
 
-void PreadPool::cancel() {
-  const std::deque<ReadRequest> pending = threads_.take_pending();
+void PreadPool::cancel() noexcept {
   {
     const Lock hold(mutex_);
-    completed_.add_cancelled(pending);
+    threads_.take_pending(cancelled_);
+    completed_.add_cancelled(cancelled_);
+    cancelled_.clear();
   }
   complete_.notify_one();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <span>
 
@@ -22,7 +23,7 @@ class PreadPool {
   void submit(std::span<const ReadRequest> requests);
   size_t wait(std::span<Completion> into, size_t at_least);
   void interrupt();
-  void cancel();
+  void cancel() noexcept;
   size_t in_flight() const;
   void set_threads(int threads) { threads_.set_at_once(static_cast<size_t>(threads)); }
   const char* backend_name() const { return "pread"; }
@@ -35,8 +36,9 @@ class PreadPool {
   mutable Mutex mutex_;
   Condition complete_;
   CompletedReads completed_ FUELRAIL_GUARDED_BY(mutex_);
-  size_t wanted_ FUELRAIL_GUARDED_BY(mutex_) = 0;  // by `wait`; 0 = no call waits
-  ReadThreads threads_;                            // destroyed first: uses the other members
+  std::deque<ReadRequest> cancelled_ FUELRAIL_GUARDED_BY(mutex_);  // empty except in `cancel`
+  size_t wanted_ FUELRAIL_GUARDED_BY(mutex_) = 0;                  // by `wait`; 0 = no call waits
+  ReadThreads threads_;  // destroyed first: uses the other members
 };
 
 }  // namespace fuelrail

@@ -42,7 +42,7 @@ class InlineReads {
     completed_.interrupt();
   }
 
-  void cancel() {
+  void cancel() noexcept {
     const Lock hold(mutex_);
     completed_.add_cancelled(pending_);
     pending_.clear();
@@ -84,7 +84,7 @@ class OneProcessReadQueue final : public ReadQueue {
     return mine().wait(into, at_least);
   }
   void interrupt() override { mine().interrupt(); }
-  void cancel() override { mine().cancel(); }
+  void cancel() noexcept override { mine().cancel(); }
   size_t in_flight() const override { return mine().in_flight(); }
   void set_threads(int threads) override { mine().set_threads(threads); }
   const char* backend_name() const override { return mine().backend_name(); }

@@ -72,8 +72,9 @@ class ReadQueue {
   virtual void interrupt() = 0;
 
   // Requests not yet started complete with a StateError "the read was cancelled"; reads in progress
-  // complete normally. The queue stays usable. Errors: bad_alloc, which cancels nothing.
-  virtual void cancel() = 0;
+  // complete normally. The queue stays usable. Allocates nothing but the errors: it is called when
+  // there is no memory.
+  virtual void cancel() noexcept = 0;
 
   // The number of requests submitted whose completions `wait` has not returned.
   virtual size_t in_flight() const = 0;

@@ -31,9 +31,9 @@ void ReadThreads::start(std::span<const ReadRequest> requests) {
   for (size_t i = 0; i < to_wake; ++i) work_.notify_one();
 }
 
-std::deque<ReadRequest> ReadThreads::take_pending() {
+void ReadThreads::take_pending(std::deque<ReadRequest>& empty) noexcept {
   const Lock hold(mutex_);
-  return std::exchange(pending_, {});
+  pending_.swap(empty);
 }
 
 void ReadThreads::set_at_once(size_t reads) {

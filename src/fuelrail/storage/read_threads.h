@@ -33,9 +33,9 @@ class ReadThreads {
   // Adds requests. Errors: IoError if no thread can be started; bad_alloc. An error adds no
   // request.
   void start(std::span<const ReadRequest> requests);
-  // Removes and returns the requests that no thread has begun. Errors: bad_alloc, which removes no
-  // request.
-  std::deque<ReadRequest> take_pending();
+  // Swaps the requests that no thread has begun with `empty`. An empty std::deque is the caller's,
+  // because to make one allocates.
+  void take_pending(std::deque<ReadRequest>& empty) noexcept;
   void set_at_once(size_t reads);
 
  private:

@@ -23,7 +23,7 @@ class ForwardingReadQueue : public ReadQueue {
     return inner_->wait(into, at_least);
   }
   void interrupt() override { inner_->interrupt(); }
-  void cancel() override { inner_->cancel(); }
+  void cancel() noexcept override { inner_->cancel(); }
   size_t in_flight() const override { return inner_->in_flight(); }
   void set_threads(int threads) override { inner_->set_threads(threads); }
   const char* backend_name() const override { return inner_->backend_name(); }

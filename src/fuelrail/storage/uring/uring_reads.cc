@@ -121,9 +121,11 @@ void UringReads::interrupt() {
   wake_if_due();
 }
 
-void UringReads::cancel() {
+void UringReads::cancel() noexcept {
   const Lock hold(mutex_);
-  completed_.add_cancelled(threads_.take_pending());
+  threads_.take_pending(cancelled_);
+  completed_.add_cancelled(cancelled_);
+  cancelled_.clear();
   completed_.add_cancelled(pending_);
   pending_.clear();
   wake_if_due();

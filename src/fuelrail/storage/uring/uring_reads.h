@@ -41,7 +41,7 @@ class UringReads {
   void submit(std::span<const ReadRequest> requests);
   size_t wait(std::span<Completion> into, size_t at_least);
   void interrupt();
-  void cancel();
+  void cancel() noexcept;
   size_t in_flight() const;
   void set_threads(int threads);
   const char* backend_name() const;
@@ -89,7 +89,8 @@ class UringReads {
   std::deque<Read> reads_ FUELRAIL_GUARDED_BY(mutex_);    // by slot; grows without moving elements
   std::vector<size_t> free_ FUELRAIL_GUARDED_BY(mutex_);  // slots
   size_t kernel_reads_at_once_ FUELRAIL_GUARDED_BY(mutex_) = 0;
-  std::deque<ReadRequest> pending_ FUELRAIL_GUARDED_BY(mutex_);  // not yet given to the kernel
+  std::deque<ReadRequest> pending_ FUELRAIL_GUARDED_BY(mutex_);    // not yet given to the kernel
+  std::deque<ReadRequest> cancelled_ FUELRAIL_GUARDED_BY(mutex_);  // empty except in `cancel`
   std::vector<ReadRequest> handed_over_ FUELRAIL_GUARDED_BY(mutex_);
   // Read by the kernel, checksums not verified yet; has room for all requests in flight.
   ReservedQueue<ReadRequest> unchecked_ FUELRAIL_GUARDED_BY(mutex_);
