@@ -1,5 +1,7 @@
 #include "fuelrail/container/record_file.h"
 
+#include <new>
+
 #include "fuelrail/base/crc32.h"
 #include "fuelrail/base/error.h"
 
@@ -38,6 +40,8 @@ std::optional<Bytes> RecordFile::hints(uint64_t i, uint32_t crc,
     return sidecar().hints(i, crc, storage);
   } catch (const Error&) {
     return std::nullopt;
+  } catch (const std::bad_alloc&) {  // nobody needs them
+    return Bytes();
   }
 }
 

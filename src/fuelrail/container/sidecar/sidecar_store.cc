@@ -411,8 +411,9 @@ StoredSidecar SidecarStore::replace_at(const SidecarWriter& writer,
   if (location.place == SidecarPlace::kCache || (found_ && found_->location.uri == location.uri)) {
     sink->commit();
   } else if (!sink->commit_new()) {
-    throw StateError("a sidecar was written to this path while fuelrail was still building one",
-                     {.path = location.uri, .remedy = "Build the sidecar again"});
+    throw StateError(
+        "the sidecar's path is taken: by one that was written meanwhile, or by a link to nothing",
+        {.path = location.uri, .remedy = "Remove such a link, or build the sidecar again"});
   }
   return open_written(location);
 }
