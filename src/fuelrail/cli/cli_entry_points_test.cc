@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -150,6 +151,20 @@ TEST_F(CliEntryPoints, bench_measures_what_they_would_bring) {
   EXPECT_THAT(call(bench).out,
               AllOf(HasSubstr("entry points in 4 of 4 records"), Not(HasSubstr("fuelrail index"))));
   EXPECT_THAT(call(as_json).out, HasSubstr("\"records_per_second_with_entry_points\":null"));
+}
+
+// The variable of docs/decoding.md is wrong, and no image is.
+TEST_F(CliEntryPoints, an_invalid_way_of_decoding_is_a_wrong_call) {
+  const std::string rec = packed("x.rec");
+  ::setenv("FUELRAIL_JPEG", "Libjpeg", 1);
+  const Said verified = call({"verify", rec, "--decode"});
+  const Said packing =
+      call({"pack", at("photos"), at("y.rec"), "--decode", "--max-errors", "100%"});
+  ::unsetenv("FUELRAIL_JPEG");
+  for (const Said& said : {verified, packing}) {
+    EXPECT_EQ(said.code, 2) << said.out;
+    EXPECT_THAT(said.err, HasSubstr("FUELRAIL_JPEG is invalid: expected libjpeg, stream or empty"));
+  }
 }
 
 // The sidecar's checksums are right.

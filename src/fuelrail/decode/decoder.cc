@@ -8,6 +8,7 @@
 #include "fuelrail/decode/formats.h"
 #include "fuelrail/decode/job.h"
 #include "fuelrail/decode/jpeg/entry_points.h"
+#include "fuelrail/decode/jpeg/jpeg_decoder.h"
 
 namespace fuelrail {
 namespace {
@@ -96,7 +97,10 @@ std::function<std::vector<std::byte>(Bytes encoded)> hint_maker() {
   };
 }
 
-std::unique_ptr<Decoder> make_decoder() { return std::make_unique<AnyDecoder>(); }
+std::unique_ptr<Decoder> make_decoder() {
+  check_jpeg_environment();  // else it would be an error of each image
+  return std::make_unique<AnyDecoder>();
+}
 
 uint32_t decode_whole(Decoder& decoder, const EncodedImage& encoded, const ImageInfo& info,
                       ImageView output) {

@@ -104,7 +104,7 @@ class Decoder {
 std::function<std::vector<std::byte>(Bytes encoded)> hint_maker();
 
 // Returns a decoder for all formats that `probe` knows. It passes each job to the decoder of the
-// job's format.
+// job's format. Errors: those of check_jpeg_environment (jpeg/jpeg_decoder.h).
 std::unique_ptr<Decoder> make_decoder();
 
 // Decodes one whole image, with the number of channels that `output` has. Returns:

@@ -10,17 +10,16 @@
 namespace fuelrail {
 namespace {
 
+std::string_view limited_way() {
+  const char* const given = std::getenv("FUELRAIL_JPEG");
+  return given == nullptr ? "" : given;
+}
+
 class JpegDecoder final : public Decoder {
  public:
   JpegDecoder() : libjpeg_(make_libjpeg_decoder()) {
-    const char* const given = std::getenv("FUELRAIL_JPEG");
-    const std::string_view way = given == nullptr ? "" : given;
-    if (!way.empty() && way != "libjpeg" && way != "stream") {
-      throw InvalidArgumentError("the environment variable FUELRAIL_JPEG is invalid",
-                                 {.expected = "libjpeg, stream or empty",
-                                  .found = std::string(way),
-                                  .remedy = "Unset it: it is for tests and benchmarks"});
-    }
+    check_jpeg_environment();
+    const std::string_view way = limited_way();
     if (way != "libjpeg") baseline_ = std::make_unique<jpeg::BaselineDecoder>();
     if (way == "stream") baseline_->segments().set_streams(1);
   }
@@ -55,6 +54,15 @@ class JpegDecoder final : public Decoder {
 };
 
 }  // namespace
+
+void check_jpeg_environment() {
+  const std::string_view way = limited_way();
+  if (way.empty() || way == "libjpeg" || way == "stream") return;
+  throw InvalidArgumentError("the environment variable FUELRAIL_JPEG is invalid",
+                             {.expected = "libjpeg, stream or empty",
+                              .found = std::string(way),
+                              .remedy = "Unset it: it is for tests and benchmarks"});
+}
 
 std::unique_ptr<Decoder> make_jpeg_decoder() { return std::make_unique<JpegDecoder>(); }
 

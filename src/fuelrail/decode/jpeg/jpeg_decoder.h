@@ -26,4 +26,7 @@ void each_scan(Bytes encoded, size_t at, const std::function<void(Bytes header)>
 // decodes all images by libjpeg-turbo, `stream` decodes without guesses (SegmentDecoder).
 std::unique_ptr<Decoder> make_jpeg_decoder();
 
+// Errors: InvalidArgumentError if FUELRAIL_JPEG has another value.
+void check_jpeg_environment();
+
 }  // namespace fuelrail
