@@ -466,6 +466,8 @@ TEST(EntryPoints, are_made_only_for_whole_clean_images_without_restart_markers) 
   EXPECT_FALSE(hint_maker()(encoded).empty());
   EXPECT_TRUE(hint_maker()(Bytes(encoded).first(encoded.size() - 2)).empty());
   EXPECT_TRUE(hint_maker()({}).empty());
+  const std::vector<std::byte> narrow = make_jpeg({.size = {60000, 8}, .flat = true});
+  EXPECT_TRUE(hint_maker()(narrow).empty());  // an entry point for every few bytes
   const std::vector<std::byte> hints = hint_maker()(encoded);
   made.restart_interval = 4;
   const std::vector<std::byte> with_restarts = make_jpeg(made);

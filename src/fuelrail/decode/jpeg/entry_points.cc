@@ -14,7 +14,10 @@ namespace {
 constexpr uint8_t kVersion = 1;
 constexpr size_t kHeadBytes = 28;
 constexpr int64_t kPixelsOfPiece = 512;
-constexpr size_t kLeastScan = 2048;  // bytes; below, entry points are too large for what they save
+// Images for which entry points are too large for what they save: short ones, and narrow and tall
+// ones.
+constexpr size_t kLeastScan = 2048;       // bytes
+constexpr size_t kLeastBytesOfHints = 8;  // bytes of the image for each byte of entry points
 
 int64_t spacing_of(const BaselineHeader& header) {
   return kPixelsOfPiece / (kBlockSide * header.h());
@@ -114,7 +117,9 @@ std::vector<std::byte> EntryPointMaker::make(Bytes encoded) {
   if (encoded.size() > UINT32_MAX / 8 || !read_baseline_header(encoded, header_)) return {};
   const Bytes scan = encoded.subspan(header_.scan_begin);
   if (header_.restart_interval > 0 || scan.size() < kLeastScan || !find(scan)) return {};
-  return packed(encoded);
+  std::vector<std::byte> made = packed(encoded);
+  if (made.size() > encoded.size() / kLeastBytesOfHints) return {};
+  return made;
 }
 
 // Returns: false if anything is odd.
