@@ -136,7 +136,8 @@ void bind_stats(nb::module_& module) {
            })
       .def(
           "__str__", [](const Stats& self) { return table_with_images(self); },
-          "Returns a table with a line for each stage, one of totals and one of `images`.")
+          "Returns a table with a line for each stage, one of totals and, after the first image, "
+          "one of `images`.")
       .def(
           "_repr_html_",
           [](const Stats& self) { return "<pre>" + table_with_images(self) + "</pre>"; },

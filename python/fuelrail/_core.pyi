@@ -448,7 +448,7 @@ class Stats:
 
     def __str__(self) -> str:
         """
-        Returns a table with a line for each stage, one of totals and one of `images`.
+        Returns a table with a line for each stage, one of totals and, after the first image, one of `images`.
         """
 
 class Loader:

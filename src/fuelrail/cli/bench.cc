@@ -169,16 +169,18 @@ void print_text(const BenchArguments& arguments, const Container& container,
   line("limit",
        fmt::format("{} {}/s: the same threads with {} in memory; the loader reaches {:.0f} % of it",
                    whole(most), things, counted(limit.held, "record"), 100 * speed / most));
-  const uint64_t found = entry_points(container).value_or(0);
-  std::string having =
-      found == 0 ? "none"
-                 : fmt::format("in {} of {}", grouped(found), counted(container.size(), "record"));
-  if (limit.with_entry_points) {
-    having += fmt::format(
-        "; with those that 'fuelrail index' makes, the limit is {} {}/s, {:.2f} times as high",
-        whole(*limit.with_entry_points), things, gain_of_entry_points(limit));
+  if (const uint64_t found = entry_points(container).value_or(0);
+      found > 0 || limit.with_entry_points) {
+    std::string having = found == 0 ? "none"
+                                    : fmt::format("in {} of {}", grouped(found),
+                                                  counted(container.size(), "record"));
+    if (limit.with_entry_points) {
+      having += fmt::format(
+          "; with those that 'fuelrail index' makes, the limit is {} {}/s, {:.2f} times as high",
+          whole(*limit.with_entry_points), things, gain_of_entry_points(limit));
+    }
+    line("entry points", having);
   }
-  if (found > 0 || limit.with_entry_points) line("entry points", having);
   console.write(as_bytes("\n" + table_with_images(loader.stats) + "\n\n"));
   line("bottleneck", verdict.bottleneck);
   line("suggestion", verdict.suggestion);
@@ -199,8 +201,9 @@ int run(const BenchArguments& arguments, Console& console) {
   const Duration duration{.seconds = arguments.seconds, .epochs = arguments.epochs};
 
   // The limit comes first: it fails quickly if no record can be used.
-  const bool may_index =
-      !arguments.dataset.ignores_sidecar && possible_gains(*container).entry_points;
+  const PossibleGains gains = possible_gains(*container);
+  measured.progressive = gains.baseline;
+  const bool may_index = !arguments.dataset.ignores_sidecar && gains.entry_points;
   measured.limit = measure_limit(container, job, arguments.seconds, may_index,
                                  status_line(console, "the limit", things, arguments.quiet));
   measured.loader = measure_loader(container, job, duration,
@@ -221,8 +224,8 @@ int run(const BenchArguments& arguments, Console& console) {
 constexpr const char* kBenchFooter = R"(
 Images are cropped at random, flipped and normalised, as in training. Each batch is released at
 once. For opaque records, their bytes are loaded into batches, as by a loader with fields=["data"].
-The limit is the speed of the same number of threads on records that are already in memory. If the
-file has no entry points (see 'fuelrail index'), it is measured with those of these records, too.
+The limit is the speed of the same number of threads on records that are already in memory. If
+images lack entry points (see 'fuelrail index'), it is measured again with them.
 Files that were read recently are read from memory (the page cache), not from the disk.
 Bad records are skipped and counted.
 
@@ -239,7 +242,7 @@ std::vector<Option> options_of(BenchArguments& arguments) {
           .number("crop", &BenchArguments::crop, 1, 1 << 15,
                   "width and height of the crops, in pixels.")
           .number("seconds", &BenchArguments::seconds, 0.01, 86400,
-                  "seconds of each measurement: of the limit (twice, if there are no entry "
+                  "seconds of each measurement: of the limit (twice, if images lack entry "
                   "points), and of the loader.")
           .number("epochs", &BenchArguments::epochs, 1, 1 << 20,
                   "number of epochs to run the loader, instead of --seconds.");

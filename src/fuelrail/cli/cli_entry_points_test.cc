@@ -85,6 +85,8 @@ TEST_F(CliEntryPoints, pack_makes_them_if_asked_and_otherwise_says_how_to_get_th
   EXPECT_THAT(with.err, Not(HasSubstr("tip")));
   EXPECT_THAT(with.out, HasSubstr(at("y.rec") + ": entry points in 4 of 4 records\n"));
   EXPECT_EQ(with_entry_points(at("y.rec")), 4u);
+  const Said quiet = call({"pack", at("photos"), at("q.rec"), "--entry-points", "-q"});
+  EXPECT_THAT(quiet.out, HasSubstr("entry points in 4 of 4 records\n"));
   const Said kept = call({"pack", at("photos"), at("x.rec"), "--entry-points", "--resume"});
   EXPECT_THAT(kept.err, HasSubstr("tip: 'fuelrail index " + at("x.rec") + "' lets loaders"));
   EXPECT_THAT(kept.out, HasSubstr(at("x.rec") + ": entry points in 0 of 4 records\n"));

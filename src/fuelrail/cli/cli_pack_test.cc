@@ -147,8 +147,11 @@ TEST_F(CliPack, says_how_many_progressive_jpegs_became_baseline) {
     write_file(photo("cat dog/p" + std::to_string(i) + ".jpg"), as_text(jpeg));
   const Said plain = call({"pack", photos(), out("plain.rec")});
   EXPECT_THAT(plain.out, Not(HasSubstr("baseline")));
-  EXPECT_THAT(plain.err, HasSubstr("tip: some of these JPEGs are progressive; packing with"));
+  EXPECT_THAT(plain.err, HasSubstr("tip: some of these JPEGs are progressive"));
   EXPECT_THAT(call({"doctor", out("plain.rec")}).out, HasSubstr("are progressive"));
+  EXPECT_THAT(call({"info", out("plain.rec")}).out, HasSubstr("pack progressive ones with"));
+  const Said parts = call({"pack", photos(), out("n.rec"), "--nsplit", "2", "--entry-points"});
+  EXPECT_EQ(parts.err.find("progressive"), parts.err.rfind("progressive")) << parts.err;
   const Said recoded = call({"pack", photos(), out("x.rec"), "--baseline"});
   EXPECT_THAT(recoded.out, HasSubstr("14 progressive JPEGs stored as baseline\n"));
   EXPECT_THAT(recoded.err, Not(HasSubstr("progressive")));

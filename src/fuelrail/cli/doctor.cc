@@ -205,16 +205,17 @@ std::vector<std::string> advice_on(const std::string& path) {
   }
   const PossibleGains gains = gains_of(path);
   if (gains.entry_points) {
-    advice.push_back(fmt::format(
-        "JPEGs of {0} have no entry points; 'fuelrail index {0}' adds them, so that loaders decode "
-        "crops faster",
-        path));
+    advice.push_back(
+        fmt::format("Some JPEGs of {0} have no entry points; 'fuelrail index {0}' adds them, so "
+                    "that loaders decode "
+                    "crops faster",
+                    path));
   }
   if (gains.baseline) {
-    advice.push_back(fmt::format(
-        "JPEGs of {} are progressive; pack with --baseline, so that loaders decode them several "
-        "times as fast",
-        path));
+    advice.push_back(
+        fmt::format("Some JPEGs of {} are progressive; pack with --baseline, so that loaders "
+                    "decode them faster",
+                    path));
   }
   return advice;
 }

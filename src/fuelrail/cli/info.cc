@@ -204,15 +204,16 @@ std::string checksums_text(const Container& container) {
 
 // `records`: those with entry points.
 std::string entry_points_text(uint64_t records, const Container& container) {
-  const bool may_add = possible_gains(container).entry_points;
+  const PossibleGains gains = possible_gains(container);
   if (records > 0) {
     return fmt::format("in {} of {}, for faster decoding{}", grouped(records),
                        counted(container.size(), "record"),
-                       may_add ? " ('fuelrail index' adds more)" : "");
+                       gains.entry_points ? " ('fuelrail index' adds more)" : "");
   }
-  return may_add
-             ? "none ('fuelrail index' adds them, for faster decoding)"
-             : "none (only baseline JPEGs of some size, without restart markers, can have them)";
+  if (gains.entry_points) return "none ('fuelrail index' adds them, for faster decoding)";
+  return std::string(
+             "none (only baseline JPEGs of some size, without restart markers, can have them") +
+         (gains.baseline ? "; pack progressive ones with --baseline)" : ")");
 }
 
 std::string sidecar_text(const Container& container) {

@@ -78,11 +78,13 @@ PossibleGains possible_gains(const Container& container) {
   const bool may_have_entry_points = entry_points(container).has_value();
   const MakeHints make_hints = hint_maker();
   RecordInspector inspector(container);
+  std::vector<std::byte> recoded;
   const uint64_t records = std::min(container.size(), kMostRecords);
   for (uint64_t k = 0; k < records; ++k) {
     try {
       const RecordInfo record = inspector.inspect(k * container.size() / records);
-      gains.baseline |= is_progressive_jpeg(record.content);
+      gains.baseline |=
+          is_progressive_jpeg(record.content) && recode_as_baseline(record.content, recoded);
       gains.entry_points |= may_have_entry_points && record.encoded.hints.empty() &&
                             !make_hints(record.content).empty();
     } catch (const Error&) {  // 'fuelrail verify' says what is wrong with the record

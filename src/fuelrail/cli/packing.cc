@@ -36,28 +36,37 @@ void report_packed(const pack::PackResult& result, Console& console) {
   }
 }
 
-// Reports the entry points, if they were asked for, and what would make loading faster.
-void report_gains(const pack::PackResult::File& file, bool with_entry_points, Console& console) {
-  try {
-    const auto container = open_container(file.path);
-    const PossibleGains gains = possible_gains(*container);
-    if (with_entry_points) {
-      console.print_line(fmt::format("{}: entry points in {} of {}", file.path,
-                                     grouped(entry_points(*container).value_or(0)),
-                                     counted(container->size(), "record")));
+// Reports the entry points, if they were asked for. Gives tips for faster loading, unless the user
+// wants none.
+void report_gains(const pack::PackResult& result, bool with_entry_points, bool quiet,
+                  Console& console) {
+  for (const pack::PackResult::File& file : result.files) {
+    const bool is_first = &file == result.files.data();
+    if (!with_entry_points && (!is_first || quiet)) break;  // the images of all files are alike
+    PossibleGains gains;
+    uint64_t found = 0;
+    try {
+      const auto container = open_container(file.path);
+      gains = possible_gains(*container);
+      found = entry_points(*container).value_or(0);
+    } catch (const Error&) {  // the next command that reads the file says what is wrong with it
+      continue;
     }
-    if (gains.entry_points) {
+    if (with_entry_points) {
+      console.print_line(fmt::format("{}: entry points in {} of {}", file.path, grouped(found),
+                                     counted(file.records, "record")));
+    }
+    if (gains.entry_points && !quiet) {
       console.say(
           fmt::format("tip: 'fuelrail index {}'{} lets loaders decode crops of these JPEGs "
                       "faster; see docs/decoding.md",
                       file.path, with_entry_points ? "" : " (or packing with --entry-points)"));
     }
-    if (gains.baseline) {
+    if (gains.baseline && is_first && !quiet) {
       console.say(
-          "tip: some of these JPEGs are progressive; packing with --baseline lets loaders "
-          "decode them several times as fast; see docs/decoding.md");
+          "tip: some of these JPEGs are progressive; 'fuelrail pack --baseline' re-codes "
+          "them without loss, so that loaders decode them faster; see docs/decoding.md");
     }
-  } catch (const Error&) {  // the next command that reads the file says what is wrong with it
   }
 }
 
@@ -146,12 +155,7 @@ int run_packing(const std::function<pack::PackResult(const pack::PackOptions&)>&
                             "run with --resume can be resumed");
   }
   report_packed(result, console);
-  // The images of all files are alike.
-  for (const pack::PackResult::File& file : result.files) {
-    if (arguments.output.quiet) break;
-    const bool is_first = &file == result.files.data();
-    if (is_first || options.entry_points) report_gains(file, options.entry_points, console);
-  }
+  report_gains(result, options.entry_points, arguments.output.quiet, console);
   return result.failures.empty() ? kOk : kDataProblem;
 }
 

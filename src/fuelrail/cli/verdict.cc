@@ -49,6 +49,10 @@ std::string after_work(const Measured& measured) {
         wanted, measured.limit.shorter_side, measured.crop,
         index.empty() ? "" : "; to keep the images as they are, " + index);
   }
+  if (measured.progressive) {
+    return "Decoding limits the speed: pack with --baseline, because some JPEGs are progressive" +
+           (index.empty() ? "" : "; or " + index);
+  }
   if (!index.empty()) return "Decoding limits the speed: " + index;
   return "Decoding limits the speed, and the images are not too large: only more processors help";
 }
@@ -85,7 +89,8 @@ Verdict judge(const Measured& measured) {
   const double most = static_cast<double>(measured.limit.records) / measured.limit.seconds;
   if (speed > kMostOfLimit * most) {
     return {"unknown",
-            "Other programs disturbed the measurement of the limit: stop them and measure again"};
+            "The loader was faster than its limit, so the measurements do not agree: stop other "
+            "programs, and measure again with more --seconds"};
   }
   if (shared_processors(measured)) {
     return {"processors",

@@ -12,8 +12,9 @@ struct Measured {
   std::string uri;
   int64_t crop = 0;  // side in pixels; 0 if the records are not images
   int threads = 0;
-  int usable_threads = 0;  // default_threads()
-  bool remote = false;     // reads wait for a server
+  int usable_threads = 0;    // default_threads()
+  bool remote = false;       // reads wait for a server
+  bool progressive = false;  // some images are progressive JPEGs that can be re-coded
   LoaderSpeed loader{};
   LimitSpeed limit{};
 };

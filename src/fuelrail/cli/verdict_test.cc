@@ -88,6 +88,12 @@ TEST(Verdict, busy_threads_without_processor_time_share_the_machine) {
   EXPECT_THAT(judge(measured).suggestion, HasSubstr("more threads than processors: use 2"));
 }
 
+TEST(Verdict, progressive_images_are_to_be_recoded) {
+  Measured measured = decoding_limits();
+  measured.progressive = true;
+  EXPECT_THAT(judge(measured).suggestion, HasSubstr("pack with --baseline"));
+}
+
 TEST(Verdict, a_loader_far_above_the_limit_shows_that_the_limit_was_disturbed) {
   Measured measured = decoding_limits();
   measured.limit.records = 600;

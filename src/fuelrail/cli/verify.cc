@@ -237,7 +237,7 @@ class Verification {
 
   // Not a problem: every decoder accepts the image.
   void note_suspect(const Finding& finding) {
-    ++suspect_images_;
+    ++suspect_records_;
     if (arguments_.json) {
       suspects_.push_back(json_of(finding));
     } else {
@@ -292,11 +292,11 @@ class Verification {
     }
     console_.print_line(
         fmt::format("{}: {}, {}", arguments_.dataset.uri, counted(records_, "record"),
-                    findings_ > 0         ? counted(findings_, "problem")
-                    : suspect_images_ > 0 ? "no problem"
-                    : checksums_          ? "all well"
-                                          : "none damaged") +
-        (suspect_images_ > 0 ? fmt::format(", {} suspect", grouped(suspect_images_)) : ""));
+                    findings_ > 0          ? counted(findings_, "problem")
+                    : suspect_records_ > 0 ? "no problem"
+                    : checksums_           ? "all well"
+                                           : "none damaged") +
+        (suspect_records_ > 0 ? fmt::format(", {} suspect", grouped(suspect_records_)) : ""));
   }
 
   // Null unless images were decoded, because only decoding finds oddities.
@@ -325,7 +325,7 @@ class Verification {
   bool checksums_ = false;   // payloads are verified by checksums
   std::string damaged_uri_;  // the first file with damage that `recover` skips
   std::vector<Json> damage_;
-  uint64_t suspect_images_ = 0;
+  uint64_t suspect_records_ = 0;
   std::vector<Json> suspects_;
 };
 
@@ -343,9 +343,9 @@ With --decode, masks and maps are decoded to their numbers, and both images of e
 bytes, a missing end) are counted, and are not reported as damage. However, changed bytes inside a
 JPEG may cause only an oddity, or not even that: only a checksum detects them. A JPEG that decodes
 without a warning although its data are not what encoders write is named as suspect, which does not
-change the exit code. Entry points are compared with those that 'fuelrail index' would make. For opaque records, only the checksums can be
-checked. With --schema {schema}, the images of a packed folder are checked; without it, every record
-of the file.
+change the exit code. Entry points are compared with those that 'fuelrail index' would make. For
+opaque records, only the checksums can be checked. With --schema {schema}, the images of a packed
+folder are checked; without it, every record of the file.
 
 Examples:
   fuelrail verify train.{1}

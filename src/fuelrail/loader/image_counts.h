@@ -29,7 +29,7 @@ inline void count_image(const DecodeJob& job, WorkerCounts& counts) {
 }
 
 // The table of `stats`, with a line of the images by way if there are any:
-// "images: 12 indexed, 3 libjpeg".
+// "images: 12 indexed, 3 guessed (1 with entry points that do not fit)".
 inline std::string table_with_images(const Stats& stats) {
   std::string images;
   const auto add = [&images](uint64_t count, std::string_view way) {
@@ -37,8 +37,11 @@ inline std::string table_with_images(const Stats& stats) {
     images += images.empty() ? "\nimages: " : ", ";
     images += std::to_string(count) + " " + std::string(way);
   };
-  for (size_t i = 0; i < kDecodeWays; ++i) add(stats.counts.others[i], kDecodeWayNames[i]);
-  add(stats.counts.others[kHintsRefused], "with entry points that do not fit");
+  for (size_t i = 1; i < kDecodeWays; ++i) add(stats.counts.others[i], kDecodeWayNames[i]);
+  add(stats.counts.others[0], kDecodeWayNames[0]);
+  if (const uint64_t refused = stats.counts.others[kHintsRefused]; refused > 0) {
+    images += " (" + std::to_string(refused) + " with entry points that do not fit)";
+  }
   return to_table(stats) + images;
 }
 

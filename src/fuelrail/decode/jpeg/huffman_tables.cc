@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <span>
 
 namespace fuelrail::jpeg {
 namespace {
@@ -62,7 +61,7 @@ struct Symbol {
 Symbol symbol_of(int value, int length, const Part& part) {
   const int run = part.is_dc ? 0 : value >> 4;
   Symbol symbol{.length = length, .step = part.least_step() + run, .size = value & 15};
-  if (symbol.size > (part.is_dc ? kMaxDcSize : kMaxAcSize) || symbol.size > kLookupBits) {
+  if (symbol.size > std::min(part.is_dc ? kMaxDcSize : kMaxAcSize, kLookupBits)) {
     symbol.kind = Symbol::Kind::kNone;  // no table has values of more bits than a look-up
   } else if (symbol.size == 0 && !part.is_dc && run < 15) {
     // Baseline uses only 00 and F0; libjpeg-turbo ends the block at the others, too. F0 is 16

@@ -83,7 +83,7 @@ class SegmentDecoder::Probe {
   const uint8_t* const end_;
   const int64_t blocks_of_mcu_;
   int64_t mcus_ = 0;
-  bool is_cut_ = false;  // the data ended in the last MCU
+  bool is_cut_ = false;  // the data ended in the last MCU: no other begins where it is
 };
 
 namespace {
