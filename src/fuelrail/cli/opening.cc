@@ -6,6 +6,7 @@
 #include "fuelrail/cli/record_info.h"
 #include "fuelrail/cli/signals.h"
 #include "fuelrail/container/concat.h"
+#include "fuelrail/container/hint_workers.h"
 #include "fuelrail/container/subset.h"
 #include "fuelrail/decode/decoder.h"
 #include "fuelrail/encode/baseline_jpeg.h"
