@@ -84,7 +84,9 @@ class OneProcessReadQueue final : public ReadQueue {
     return mine().wait(into, at_least);
   }
   void interrupt() override { mine().interrupt(); }
-  void cancel() noexcept override { mine().cancel(); }
+  void cancel() noexcept override {
+    if (!process_.is_parents()) reads_->cancel();
+  }
   size_t in_flight() const override { return mine().in_flight(); }
   void set_threads(int threads) override { mine().set_threads(threads); }
   const char* backend_name() const override { return mine().backend_name(); }

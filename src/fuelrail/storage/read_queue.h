@@ -73,7 +73,7 @@ class ReadQueue {
 
   // Requests not yet started complete with a StateError "the read was cancelled"; reads in progress
   // complete normally. The queue stays usable. Allocates nothing but the errors: it is called when
-  // there is no memory.
+  // there is no memory. Does nothing in a forked child, where the reads are the parent's.
   virtual void cancel() noexcept = 0;
 
   // The number of requests submitted whose completions `wait` has not returned.
