@@ -215,7 +215,8 @@ TEST(ReadQueue, a_forked_child_is_refused_and_can_let_go) {
               try {
                 queue->submit({&request, 1});
               } catch (const StateError&) {
-                queue.reset();  // hangs if it joins the parent's threads
+                queue->cancel();  // must not throw
+                queue.reset();    // hangs if it joins the parent's threads
                 return "refused";
               }
               return "accepted";

@@ -69,8 +69,12 @@ void WorkerChannel::refuse(const std::string& why) {
 }
 
 void WorkerChannel::send(const std::string& packet) const {
-  if (process_.is_parents()) ::_exit(1);
+  end_forked_child();
   send_packet(kWorkerSocket, packet);
+}
+
+void WorkerChannel::end_forked_child() const {
+  if (process_.is_parents()) ::_exit(1);
 }
 
 void WorkerChannel::end() {
@@ -79,6 +83,7 @@ void WorkerChannel::end() {
 }
 
 std::optional<uint64_t> WorkerChannel::next() {
+  end_forked_child();
   const Packet packet = receive_packet(kWorkerSocket);
   Request request;
   if (!read_message(packet, request)) {
@@ -95,6 +100,7 @@ std::optional<uint64_t> WorkerChannel::next() {
 }
 
 MutableBytes WorkerChannel::room(uint64_t bytes) {
+  end_forked_child();
   if (slot_ == nullptr) {
     throw IoError("the dataset has opened too many files in a worker",
                   {.remedy = "Close them, or raise the limit (ulimit -n)"});

@@ -26,7 +26,8 @@ namespace fuelrail::made {
 
 // Threads: one. If the parent ends or closes the connection, a thread of the channel ends this
 // process within 0.1 s, whatever it is doing, so that no worker outlives its parent. In a forked
-// child of the worker, any use ends the child: its answers would be taken for the worker's.
+// child of the worker, any use ends the child, which would overwrite records and answer in the
+// worker's place.
 class WorkerChannel {
  public:
   // Takes over the descriptors that the pool has passed to this process, which has at most one
@@ -59,6 +60,7 @@ class WorkerChannel {
 
  private:
   void send(const std::string& packet) const;
+  void end_forked_child() const;
 
   const OwnProcess process_;
   SharedMemory greeting_;

@@ -39,7 +39,7 @@ enum Record : uint64_t {
   kNaps,             // takes 0.1 s
   kStartsProcess,    // its text is the number of a process that waits for ever
   kIsKilledWithout,  // such a process has a copy of the connection, and is not killed
-  kForks,            // the child answers, too
+  kForks,            // the child writes and answers, too, after `<folder>/go` exists
 };
 constexpr uint64_t kLargeBytes = 9'000'000;
 
@@ -77,7 +77,11 @@ std::string make_text(uint64_t record, const std::string& folder) {
       ::raise(SIGKILL);
       break;
     case kForks:
-      ::fork();
+      if (::fork() == 0) {
+        write_file(folder + "/child~", std::to_string(::getpid()));
+        std::filesystem::rename(folder + "/child~", folder + "/child");
+        within_patience([&] { return std::filesystem::exists(folder + "/go"); });
+      }
       break;
     default:
       break;
@@ -292,11 +296,17 @@ TEST_F(WorkerPoolTest, the_end_of_a_worker_is_seen_if_its_child_keeps_the_connec
   EXPECT_TRUE(within_patience([&] { return !runs(process); }));
 }
 
-TEST_F(WorkerPoolTest, a_forked_child_of_a_worker_does_not_answer) {
+TEST_F(WorkerPoolTest, a_forked_child_of_a_worker_neither_writes_nor_answers) {
   const WorkerPool pool(options_for(folder_));
-  for (const uint64_t record : {uint64_t{kForks}, uint64_t{1}, uint64_t{2}, uint64_t{3}}) {
-    const std::string number = std::to_string(record) + " ";
-    EXPECT_EQ(text_of(*pool.make(record, {})).substr(0, number.size()), number);
+  const std::string worker = maker_of(*pool.make(kForks, {}));
+  ASSERT_TRUE(within_patience([&] { return std::filesystem::exists(folder_ + "/child"); }));
+  const auto large = pool.make(kLarge, {});  // in the memory of the record before
+  write_file(folder_ + "/go", "");
+  const std::string child = file_contents(folder_ + "/child");
+  EXPECT_TRUE(within_patience([&] { return !runs(child); }));
+  EXPECT_EQ(std::ranges::count(large->memory(), std::byte{7}), kLargeBytes);
+  for (const uint64_t record : {uint64_t{1}, uint64_t{2}, uint64_t{3}}) {
+    EXPECT_EQ(text_of(*pool.make(record, {})), std::to_string(record) + " " + worker);
   }
 }
 
