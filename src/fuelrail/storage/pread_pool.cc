@@ -36,7 +36,7 @@ size_t PreadPool::wait(std::span<Completion> into, size_t at_least) {
   return completed_.take(into, at_least);
 }
 
-void PreadPool::interrupt() {
+void PreadPool::interrupt() noexcept {
   {
     const Lock hold(mutex_);
     completed_.interrupt();

@@ -22,7 +22,7 @@ class PreadPool {
 
   void submit(std::span<const ReadRequest> requests);
   size_t wait(std::span<Completion> into, size_t at_least);
-  void interrupt();
+  void interrupt() noexcept;
   void cancel() noexcept;
   size_t in_flight() const;
   void set_threads(int threads) { threads_.set_at_once(static_cast<size_t>(threads)); }

@@ -37,7 +37,7 @@ class InlineReads {
     return completed_.take(into, at_least);
   }
 
-  void interrupt() {
+  void interrupt() noexcept {
     const Lock hold(mutex_);
     completed_.interrupt();
   }
@@ -83,7 +83,9 @@ class OneProcessReadQueue final : public ReadQueue {
   size_t wait(std::span<Completion> into, size_t at_least) override {
     return mine().wait(into, at_least);
   }
-  void interrupt() override { mine().interrupt(); }
+  void interrupt() noexcept override {
+    if (!process_.is_parents()) reads_->interrupt();
+  }
   void cancel() noexcept override {
     if (!process_.is_parents()) reads_->cancel();
   }

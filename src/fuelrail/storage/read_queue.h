@@ -44,8 +44,9 @@ struct Completion {
 
 // Threads: `submit` from one thread at a time, `wait` from one thread at a time (which may be a
 // different one); everything else from any thread. The destructor cancels pending requests and
-// waits for the reads in progress. In a forked child, even if the queue has no threads, every
-// method throws StateError, and the destructor abandons the parent's locks and threads.
+// waits for the reads in progress. In a forked child, even if the queue has no threads, `interrupt`
+// and `cancel` do nothing, every other method throws StateError, and the destructor abandons the
+// parent's locks and threads.
 class ReadQueue {
  public:
   virtual ~ReadQueue() = default;
@@ -68,12 +69,12 @@ class ReadQueue {
 
   // Ends the `wait` in progress (without threads: after its current read), or the next one if none
   // is in progress. That `wait` returns the available completions, if any. Does not affect a `wait`
-  // with at_least = 0. Must not throw: callers rely on this.
-  virtual void interrupt() = 0;
+  // with at_least = 0.
+  virtual void interrupt() noexcept = 0;
 
   // Requests not yet started complete with a StateError "the read was cancelled"; reads in progress
   // complete normally. The queue stays usable. Allocates nothing but the errors: it is called when
-  // there is no memory. Does nothing in a forked child, where the reads are the parent's.
+  // there is no memory.
   virtual void cancel() noexcept = 0;
 
   // The number of requests submitted whose completions `wait` has not returned.

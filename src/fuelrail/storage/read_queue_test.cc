@@ -215,8 +215,9 @@ TEST(ReadQueue, a_forked_child_is_refused_and_can_let_go) {
               try {
                 queue->submit({&request, 1});
               } catch (const StateError&) {
-                queue->cancel();  // must not throw
-                queue.reset();    // hangs if it joins the parent's threads
+                queue->interrupt();
+                queue->cancel();
+                queue.reset();  // hangs if it joins the parent's threads
                 return "refused";
               }
               return "accepted";

@@ -22,7 +22,7 @@ class ForwardingReadQueue : public ReadQueue {
   size_t wait(std::span<Completion> into, size_t at_least) override {
     return inner_->wait(into, at_least);
   }
-  void interrupt() override { inner_->interrupt(); }
+  void interrupt() noexcept override { inner_->interrupt(); }
   void cancel() noexcept override { inner_->cancel(); }
   size_t in_flight() const override { return inner_->in_flight(); }
   void set_threads(int threads) override { inner_->set_threads(threads); }

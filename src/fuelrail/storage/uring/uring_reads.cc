@@ -115,7 +115,7 @@ size_t UringReads::wait(std::span<Completion> into, size_t at_least) {
   return completed_.take(into, at_least);
 }
 
-void UringReads::interrupt() {
+void UringReads::interrupt() noexcept {
   const Lock hold(mutex_);
   completed_.interrupt();
   wake_if_due();

@@ -40,7 +40,7 @@ class UringReads {
 
   void submit(std::span<const ReadRequest> requests);
   size_t wait(std::span<Completion> into, size_t at_least);
-  void interrupt();
+  void interrupt() noexcept;
   void cancel() noexcept;
   size_t in_flight() const;
   void set_threads(int threads);
