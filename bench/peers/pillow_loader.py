@@ -85,6 +85,11 @@ class Records:
         return payload[24:], int(struct.unpack_from("<f", payload, 4)[0])
 
 
+def normalised(pixels: np.ndarray) -> torch.Tensor:
+    tensor = torch.from_numpy(pixels).permute(2, 0, 1).contiguous().float().div_(255)
+    return tensor.sub_(MEAN).div_(STD)
+
+
 class Photographs(torch.utils.data.Dataset[tuple[torch.Tensor, int]]):
     def __init__(self, source: pathlib.Path, records: int, side: int) -> None:
         self._as_mxnet = source.is_file()
@@ -107,11 +112,10 @@ class Photographs(torch.utils.data.Dataset[tuple[torch.Tensor, int]]):
             crop = crop.resize(shape, Image.Resampling.BILINEAR)
         if random.random() < 0.5:
             crop = crop.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
-        tensor = torch.from_numpy(np.array(crop)).permute(2, 0, 1).contiguous().float().div_(255)
-        return tensor.sub_(MEAN).div_(STD), label
+        return normalised(np.array(crop)), label
 
 
-def main() -> None:
+def run_with(kind: type[Photographs]) -> None:
     source, records, workers, batch, side = pathlib.Path(sys.argv[1]), *map(int, sys.argv[2:6])
     torch.set_num_threads(1)
     warnings.filterwarnings(
@@ -119,7 +123,7 @@ def main() -> None:
     )  # worker counts above the number of cores are tried too
     begin = time.perf_counter()
     loader = torch.utils.data.DataLoader(
-        Photographs(source, records, side),
+        kind(source, records, side),
         batch_size=batch,
         shuffle=True,
         num_workers=workers,
@@ -136,4 +140,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_with(Photographs)

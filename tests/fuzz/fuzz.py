@@ -27,6 +27,7 @@ GOLDEN_SEEDS = {
     "jpeg": "images/*.jpg",
     "jpeg_ours": "images/*.jpg",
     "png": "images/*.png",
+    "png_ours": "images/*.png",
     "webp": "images/*.webp",
     "bmp": "images/*.bmp",
     "npy": "images/*.npy",

@@ -158,14 +158,19 @@ TEST_F(CliEntryPoints, bench_measures_what_they_would_bring) {
 // The variable of docs/decoding.md is wrong, and no image is.
 TEST_F(CliEntryPoints, an_invalid_way_of_decoding_is_a_wrong_call) {
   const std::string rec = packed("x.rec");
-  ::setenv("FUELRAIL_JPEG", "Libjpeg", 1);
-  const Said verified = call({"verify", rec, "--decode"});
-  const Said packing =
-      call({"pack", at("photos"), at("y.rec"), "--decode", "--max-errors", "100%"});
-  ::unsetenv("FUELRAIL_JPEG");
-  for (const Said& said : {verified, packing}) {
-    EXPECT_EQ(said.code, 2) << said.out;
-    EXPECT_THAT(said.err, HasSubstr("FUELRAIL_JPEG is invalid: expected libjpeg, stream or empty"));
+  const std::pair<const char*, std::string> ways[] = {{"FUELRAIL_JPEG", "libjpeg, stream"},
+                                                      {"FUELRAIL_PNG", "libspng"}};
+  for (const auto& [variable, expected] : ways) {
+    ::setenv(variable, "Lib", 1);
+    const Said verified = call({"verify", rec, "--decode"});
+    const Said packing =
+        call({"pack", at("photos"), at("y.rec"), "--decode", "--max-errors", "100%"});
+    ::unsetenv(variable);
+    for (const Said& said : {verified, packing}) {
+      EXPECT_EQ(said.code, 2) << said.out;
+      EXPECT_THAT(said.err, HasSubstr(std::string(variable) + " is invalid: expected " + expected +
+                                      " or empty"));
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 #include "fuelrail/decode/job.h"
 #include "fuelrail/decode/jpeg/entry_points.h"
 #include "fuelrail/decode/jpeg/jpeg_decoder.h"
+#include "fuelrail/decode/png/png_decoder.h"
 
 namespace fuelrail {
 namespace {
@@ -98,7 +99,8 @@ std::function<std::vector<std::byte>(Bytes encoded)> hint_maker() {
 }
 
 std::unique_ptr<Decoder> make_decoder() {
-  check_jpeg_environment();  // else it would be an error of each image
+  check_jpeg_environment();  // else they would be errors of each image
+  check_png_environment();
   return std::make_unique<AnyDecoder>();
 }
 

@@ -23,16 +23,18 @@ namespace fuelrail {
 // of 32 columns that smooth upsampling reads, and the rest of the iMCU in which the box begins.
 inline constexpr int64_t kDecodeMargin = 64;
 
-// How an image was decoded, for statistics. All but kOther are of JPEGs.
+// How an image was decoded, for statistics.
 enum class DecodeWay : uint8_t {
-  kOther,
-  kIndexed,   // from the entry points in `EncodedImage::hints`
-  kRestarts,  // from the file's restart markers
-  kGuessed,   // without either
+  kOther,     // it is neither a JPEG nor a PNG
+  kIndexed,   // a JPEG, from the entry points in `EncodedImage::hints`
+  kRestarts,  // a JPEG, from the file's restart markers
+  kGuessed,   // a JPEG, without either
   kLibjpeg,   // by libjpeg-turbo, because only that knows its kind
   kSuspect,   // by libjpeg-turbo, because the data of a baseline JPEG are not what encoders write
+  kPng,       // a PNG, by png::PlainPngDecoder
+  kLibspng,   // by libspng (make_png_decoder says why)
 };
-inline constexpr size_t kDecodeWays = 6;
+inline constexpr size_t kDecodeWays = 8;
 
 struct DecodeJob {
   EncodedImage encoded;
@@ -50,7 +52,8 @@ struct DecodeJob {
   int64_t margin = 0;
   // A request to stop ends the decoding with a StateError. It is checked between rows and, for a
   // JPEG, between the rows of each scan or groups of up to 12,000 blocks. The decoding of a WebP,
-  // of a run-length encoded BMP, or of one strip or tile of a TIFF is not interrupted.
+  // of a run-length encoded BMP, or of one strip or tile of a TIFF is not interrupted, nor is the
+  // inflating of a PNG by png::PlainPngDecoder.
   std::stop_token stop{};
   // Called, if set, with the planes of the whole coded picture, instead of writing `output`. They
   // are valid during the call. Only for formats that are stored as planes (Decoding::has_planes).
@@ -104,7 +107,8 @@ class Decoder {
 std::function<std::vector<std::byte>(Bytes encoded)> hint_maker();
 
 // Returns a decoder for all formats that `probe` knows. It passes each job to the decoder of the
-// job's format. Errors: those of check_jpeg_environment (jpeg/jpeg_decoder.h).
+// job's format. Errors: those of check_jpeg_environment (jpeg/jpeg_decoder.h)
+// and check_png_environment (png/png_decoder.h).
 std::unique_ptr<Decoder> make_decoder();
 
 // Decodes one whole image, with the number of channels that `output` has. Returns:

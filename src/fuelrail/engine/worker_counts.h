@@ -10,7 +10,7 @@ namespace fuelrail {
 struct WorkerCounts {
   uint64_t tolerated = 0;  // oddities tolerated in images (decode/decoder.h)
   // Of kinds that the engine does not know (loader/image_counts.h).
-  std::array<uint64_t, 7> others{};
+  std::array<uint64_t, 9> others{};
 
   WorkerCounts& operator+=(const WorkerCounts& added) {
     tolerated += added.tolerated;

@@ -1,5 +1,5 @@
-// A worker gives the same rows and errors on every way of decoding JPEGs: from entry points, by
-// guesses, by one stream, and by libjpeg-turbo.
+// A worker gives the same rows and errors on every way of decoding: JPEGs from entry points, by
+// guesses, by one stream, and by libjpeg-turbo; PNGs by our decoder and by libspng.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,13 +14,14 @@
 #include "fuelrail/loader/sample_worker.h"
 #include "fuelrail/storage/file_system.h"
 #include "fuelrail/testing/made_jpeg.h"
+#include "fuelrail/testing/made_png.h"
 #include "fuelrail/testing/worker_conformance.h"
 
 namespace fuelrail {
 namespace {
 
-// Images that are decoded in every way: most get entry points, one has restart markers, one is
-// progressive. The last two records are bad: an image that was cut, and none.
+// Images that are decoded in every way: most JPEGs get entry points, one has restart markers, one
+// is progressive. The last three records are bad: images that were cut, and none.
 std::vector<std::vector<std::byte>> encoded_images() {
   std::vector<std::vector<std::byte>> images;
   for (const MadeJpeg& made : std::vector<MadeJpeg>{
@@ -34,7 +35,11 @@ std::vector<std::vector<std::byte>> encoded_images() {
        }) {
     images.push_back(make_jpeg(made));
   }
-  images.back().resize(images.back().size() / 2);
+  images.insert(images.end() - 1, testing::make_png({.size = {90, 80}}));
+  images.push_back(testing::make_png({.size = {70, 60}, .filter = 3}));
+  for (size_t cut = images.size() - 2; cut < images.size(); ++cut) {
+    images[cut].resize(images[cut].size() / 2);
+  }
   const Bytes none = as_bytes("no image");
   images.emplace_back(none.begin(), none.end());
   return images;
@@ -70,15 +75,16 @@ MakeHints maker_of(Index index) {
 struct Way {
   std::string name;
   std::optional<Index> index;
-  const char* limit = "";  // FUELRAIL_JPEG
+  const char* jpeg = "";  // FUELRAIL_JPEG
   // Images that are decoded from entry points, and by guesses (by one stream, too); those whose
   // entry points are not used.
   uint64_t indexed = 0;
   uint64_t guessed = 0;
   uint64_t refused = 0;
+  const char* png = "";  // FUELRAIL_PNG
 };
 const std::vector<Way>& ways() {
-  static const std::vector<Way> kWays{{"libjpeg", {}, "libjpeg"},
+  static const std::vector<Way> kWays{{"libraries", {}, "libjpeg", 0, 0, 0, "libspng"},
                                       {"guesses", {}, "", 0, 4},
                                       {"stream", {}, "stream", 0, 4},
                                       {"entry points", Index::kWhole, "", 4},
@@ -87,20 +93,23 @@ const std::vector<Way>& ways() {
   return kWays;
 }
 
-// The first image makes a worker's JPEG decoder, which then reads the variable.
+// The first image of a format makes a worker's decoder, which then reads the variable.
 class LimitedWorker final : public Worker {
  public:
-  LimitedWorker(std::unique_ptr<Worker> worker, const char* limit)
-      : worker_(std::move(worker)), limit_(limit) {}
+  LimitedWorker(std::unique_ptr<Worker> worker, const Way& way)
+      : worker_(std::move(worker)), jpeg_(way.jpeg), png_(way.png) {}
   void process(std::span<Task> tasks) override {
-    ::setenv("FUELRAIL_JPEG", limit_, 1);
+    ::setenv("FUELRAIL_JPEG", jpeg_, 1);
+    ::setenv("FUELRAIL_PNG", png_, 1);
     worker_->process(tasks);
     ::unsetenv("FUELRAIL_JPEG");
+    ::unsetenv("FUELRAIL_PNG");
   }
 
  private:
   std::unique_ptr<Worker> worker_;
-  const char* limit_;
+  const char* jpeg_;
+  const char* png_;
 };
 
 WorkerCase case_of(const Way& way, const Warn& warn = {}) {
@@ -116,15 +125,15 @@ WorkerCase case_of(const Way& way, const Warn& warn = {}) {
   images.transforms = {RandomResizedCrop{.size = {40, 40}}, HorizontalFlip{}};
   images.fields = {"image", "label"};
   const LoaderWork work = sample_work(container, images, {.engine = {.warn = warn}});
-  const WorkerFactory make = [make = work.make_worker, limit = way.limit] {
-    return std::make_unique<LimitedWorker>(make(), limit);
+  const WorkerFactory make = [make = work.make_worker, way] {
+    return std::make_unique<LimitedWorker>(make(), way);
   };
   return {.name = way.name,
           .container = container,
           .columns = work.columns,
           .make = make,
-          .good = {0, 1, 2, 3, 4, 5},
-          .bad = {6, 7}};
+          .good = {0, 1, 2, 3, 4, 5, 6},
+          .bad = {7, 8, 9}};
 }
 
 struct DecodeWays {
@@ -179,8 +188,7 @@ Made made_by(const WorkerCase& worker_case) {
 
 TEST(DecodeWays, have_equal_rows_and_errors) {
   const Made expected = made_by(DecodeWays::cases().front());
-  EXPECT_NE(expected.errors[6], "");
-  EXPECT_NE(expected.errors[7], "");
+  for (const size_t bad : {7, 8, 9}) EXPECT_NE(expected.errors[bad], "");
   for (size_t i = 0; i < ways().size(); ++i) {
     const Way& way = ways()[i];
     SCOPED_TRACE(way.name);
@@ -191,7 +199,10 @@ TEST(DecodeWays, have_equal_rows_and_errors) {
     const auto count = [&](DecodeWay by) { return made.counts.others[static_cast<size_t>(by)]; };
     EXPECT_EQ(count(DecodeWay::kIndexed), way.indexed);
     EXPECT_EQ(count(DecodeWay::kGuessed), way.guessed);
-    EXPECT_EQ(count(DecodeWay::kRestarts), way.name == "libjpeg" ? 0 : 1);
+    const bool by_libraries = way.name == "libraries";
+    EXPECT_EQ(count(DecodeWay::kRestarts), by_libraries ? 0 : 1);
+    EXPECT_EQ(count(DecodeWay::kPng), by_libraries ? 0 : 1);
+    EXPECT_EQ(count(DecodeWay::kLibspng), by_libraries ? 1 : 0);
     EXPECT_EQ(made.counts.others[kHintsRefused], way.refused);
   }
 }

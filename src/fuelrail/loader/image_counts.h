@@ -15,7 +15,7 @@ namespace fuelrail {
 
 // The names of DecodeWay in Python, and their places in WorkerCounts::others.
 inline constexpr std::array<std::string_view, kDecodeWays> kDecodeWayNames{
-    "other", "indexed", "restart_markers", "guessed", "libjpeg", "suspect"};
+    "other", "indexed", "restart_markers", "guessed", "libjpeg", "suspect", "png", "libspng"};
 inline constexpr size_t kHintsRefused = kDecodeWays;
 static_assert(kHintsRefused < std::tuple_size_v<decltype(WorkerCounts::others)>);
 

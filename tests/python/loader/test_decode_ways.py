@@ -1,4 +1,4 @@
-"""JPEGs have the same pixels and errors, whichever way they are decoded."""
+"""Images have the same pixels and errors, whichever way they are decoded."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 import fuelrail as fr
 from photographs import encoded, photograph
 
+GOLDEN = pathlib.Path(__file__).parents[2] / "golden" / "images"
 # The epoch of a file: a hash of its batches, the skipped records and how images were decoded.
 EPOCH = """
 import hashlib, json, sys, warnings
@@ -32,10 +33,10 @@ print(json.dumps({"hash": found.hexdigest(), "tolerated": stats.tolerated, "imag
 """
 
 
-def epoch(path: pathlib.Path, way: str = "") -> dict:
+def epoch(path: pathlib.Path, way: str = "", png: str = "") -> dict:
     done = subprocess.run(
         [sys.executable, "-c", EPOCH, str(path)],
-        env=os.environ | {"FUELRAIL_JPEG": way},
+        env=os.environ | {"FUELRAIL_JPEG": way, "FUELRAIL_PNG": png},
         capture_output=True,
         text=True,
         check=True,
@@ -80,6 +81,27 @@ def test_every_way_gives_the_same_epoch(
     assert guessed["bad"]
     assert delivered(stream) == delivered(libjpeg) == delivered(guessed)
     assert libjpeg["images"]["guessed"] == libjpeg["images"]["restart_markers"] == 0
+
+
+def test_pngs_give_the_same_epoch_by_libspng(make_file: Callable[..., pathlib.Path]) -> None:
+    picture = photograph(3, 150, 200)
+    whole = encoded(picture, "PNG")
+    path = make_file(
+        [
+            *(encoded(picture.convert(mode), "PNG") for mode in ("RGB", "RGBA", "L", "P", "1")),
+            (GOLDEN / "rgb16_interlaced.png").read_bytes(),
+            whole[:-30],
+            whole + b"more",
+            whole[:2000] + b"x" + whole[2001:],
+        ]
+        * 3
+    )
+    ours, libspng = epoch(path), epoch(path, png="libspng")
+    assert ours["images"]["png"] > 0
+    assert ours["images"]["libspng"] > 0  # interlaced, and with bytes behind the end
+    assert ours["bad"]
+    assert delivered(ours) == delivered(libspng)
+    assert libspng["images"]["png"] == 0
 
 
 @pytest.mark.parametrize("extension", ["rec", "ffr"])

@@ -89,8 +89,8 @@ def test_the_stats_count_what_was_done(tiny_file: pathlib.Path) -> None:
     del kept
     assert loader.stats().slots_lent == 0
     assert stats.tolerated == 0
-    assert stats.images["other"] >= TINY_COUNT  # PNGs
-    assert sum(stats.images.values()) == stats.images["other"]
+    assert stats.images["png"] >= TINY_COUNT
+    assert sum(stats.images.values()) == stats.images["png"]
     assert stats.hints_refused == 0
     assert stats.limit in ("fetch", "process", "consumer")
     assert f"process=StageStats(busy_seconds={stats.process.busy_seconds:.3f}, " in repr(stats)

@@ -1,8 +1,6 @@
 #include "fuelrail/decode/jpeg/jpeg_decoder.h"
 
-#include <cstdlib>
-#include <string_view>
-
+#include "fuelrail/decode/environment.h"
 #include "fuelrail/decode/job.h"
 #include "fuelrail/decode/jpeg/baseline_decoder.h"
 #include "fuelrail/decode/jpeg/libjpeg_decoder.h"
@@ -10,16 +8,12 @@
 namespace fuelrail {
 namespace {
 
-std::string_view limited_way() {
-  const char* const given = std::getenv("FUELRAIL_JPEG");
-  return given == nullptr ? "" : given;
-}
+std::string_view jpeg_way() { return way_from_environment("FUELRAIL_JPEG", {"libjpeg", "stream"}); }
 
 class JpegDecoder final : public Decoder {
  public:
   JpegDecoder() : libjpeg_(make_libjpeg_decoder()) {
-    check_jpeg_environment();
-    const std::string_view way = limited_way();
+    const std::string_view way = jpeg_way();
     if (way != "libjpeg") baseline_ = std::make_unique<jpeg::BaselineDecoder>();
     if (way == "stream") baseline_->segments().set_streams(1);
   }
@@ -55,14 +49,7 @@ class JpegDecoder final : public Decoder {
 
 }  // namespace
 
-void check_jpeg_environment() {
-  const std::string_view way = limited_way();
-  if (way.empty() || way == "libjpeg" || way == "stream") return;
-  throw InvalidArgumentError("the environment variable FUELRAIL_JPEG is invalid",
-                             {.expected = "libjpeg, stream or empty",
-                              .found = std::string(way),
-                              .remedy = "Unset it: it is for tests and benchmarks"});
-}
+void check_jpeg_environment() { jpeg_way(); }
 
 std::unique_ptr<Decoder> make_jpeg_decoder() { return std::make_unique<JpegDecoder>(); }
 
