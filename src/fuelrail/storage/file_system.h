@@ -16,8 +16,9 @@ namespace fuelrail {
 
 struct FileInfo {
   std::string uri;
-  uint64_t size_bytes = 0;  // 0 for a directory
+  uint64_t size_bytes = 0;  // 0 for a directory or special file
   bool is_directory = false;
+  bool is_special = false;  // neither a file nor a directory, but for example a pipe or a device
   int64_t modified_ns = 0;  // since 1970, for local files; 0 = unknown
   // Two names with the same device and inode are the same file; 0 = unknown.
   uint64_t device = 0;
@@ -81,9 +82,9 @@ class FileSystem {
   virtual std::vector<FileInfo> list(const std::string& uri) = 0;
 
   // As `list`, but returns only names and types. Does not stat an entry whose type the directory
-  // itself stores, so that listing a million files is fast. A dangling link counts as a file: it is
-  // not skipped silently, because reading it is an error. Errors: as for `list`. Default: calls
-  // `list`.
+  // itself stores, so that listing a million files is fast. Everything that is not a directory,
+  // such as a dangling link or a pipe, counts as a file: it is not skipped silently, because
+  // reading it is an error. Errors: as for `list`. Default: calls `list`.
   virtual std::vector<DirectoryEntry> list_names(const std::string& uri);
 
   // Removes a file, if it exists. Errors: IoError, including for a directory.

@@ -69,8 +69,10 @@ uint64_t FileRecords::look_at(uint64_t i) const {
     detail.record = i;
     throw IoError(error.failure(), detail);
   }
-  if (info && info->is_directory) {
-    throw NotFoundError("the image path is a directory", {.path = shown_uri(i), .record = i});
+  if (info && (info->is_directory || info->is_special)) {
+    throw NotFoundError(
+        info->is_directory ? "the image path is a directory" : "the image path is a pipe or device",
+        {.path = shown_uri(i), .record = i});
   }
   if (info) return info->size_bytes;
   throw NotFoundError("no such file or directory", {.path = shown_uri(i), .record = i});

@@ -1,6 +1,7 @@
 #include "fuelrail/container/files/files_container.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <thread>
@@ -65,11 +66,13 @@ struct MemoryFolder {
 INSTANTIATE_TYPED_TEST_SUITE_P(Files, ContainerConformance, WithViews<LocalFolder>);
 INSTANTIATE_TYPED_TEST_SUITE_P(MemoryFiles, ContainerConformance, WithViews<MemoryFolder>);
 
-void expect_no_file(const Container& container, uint64_t record, const std::string& path) {
+void expect_no_file(const Container& container, uint64_t record, const std::string& path,
+                    const std::string& failure = "no such file or directory") {
   try {
     container.extent(record);
     FAIL() << "nothing was thrown";
   } catch (const NotFoundError& error) {
+    EXPECT_EQ(error.failure(), failure);
     EXPECT_EQ(error.detail().path, path);
     EXPECT_EQ(error.detail().record, record);
   }
@@ -126,6 +129,16 @@ TEST(FilesContainer, a_link_to_nothing_is_an_error_with_its_place) {
   write_file(directory / "cat/0.jpg", "x");
   std::filesystem::create_symlink("nothing", directory / "cat/dangling.jpg");
   expect_no_file(*open_files(directory.path()), 1, directory / "cat/dangling.jpg");
+}
+
+TEST(FilesContainer, a_pipe_or_device_is_an_error_and_not_waited_for) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory / "cat");
+  ASSERT_EQ(::mkfifo((directory / "cat/0.jpg").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/zero", directory / "cat/1.jpg");
+  const auto container = open_files(directory.path());
+  expect_no_file(*container, 0, directory / "cat/0.jpg", "the image path is a pipe or device");
+  expect_no_file(*container, 1, directory / "cat/1.jpg", "the image path is a pipe or device");
 }
 
 TEST(FilesContainer, a_file_that_goes_before_it_was_looked_at_is_an_error_with_its_place) {

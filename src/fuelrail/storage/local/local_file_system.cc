@@ -29,6 +29,7 @@ FileInfo info_of(std::string uri, const struct stat& status) {
   return {.uri = std::move(uri),
           .size_bytes = is_file ? static_cast<uint64_t>(status.st_size) : 0,
           .is_directory = S_ISDIR(status.st_mode),
+          .is_special = !is_file && !S_ISDIR(status.st_mode),
           .modified_ns = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec,
           .device = status.st_dev,
           .inode = status.st_ino};
@@ -65,10 +66,6 @@ std::optional<struct stat> status_of(DIR& directory, const std::string& uri, con
   if (::fstatat(::dirfd(&directory), name, &status, 0) == 0) return status;
   if (errno == ENOENT || errno == ELOOP) return std::nullopt;  // a dangling link, or one to itself
   local::throw_errno(errno, "cannot read the directory entry's metadata", join_uri(uri, name));
-}
-
-bool is_file_or_directory(const struct stat& status) {
-  return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
 }
 
 class LocalFileSystem final : public FileSystem {
@@ -113,9 +110,9 @@ class LocalFileSystem final : public FileSystem {
     std::vector<FileInfo> entries;
     for_each_entry(uri, [&](DIR& directory, const dirent& entry) {
       const auto status = status_of(directory, uri, entry.d_name);
-      if (status && is_file_or_directory(*status)) {
-        entries.push_back(info_of(join_uri(uri, entry.d_name), *status));
-      }
+      if (!status) return;
+      FileInfo info = info_of(join_uri(uri, entry.d_name), *status);
+      if (!info.is_special) entries.push_back(std::move(info));
     });
     std::sort(entries.begin(), entries.end(),
               [](const FileInfo& a, const FileInfo& b) { return a.uri < b.uri; });
@@ -125,13 +122,12 @@ class LocalFileSystem final : public FileSystem {
   std::vector<DirectoryEntry> list_names(const std::string& uri) override {
     std::vector<DirectoryEntry> entries;
     for_each_entry(uri, [&](DIR& directory, const dirent& entry) {
-      if (entry.d_type == DT_REG || entry.d_type == DT_DIR) {
-        entries.push_back({entry.d_name, entry.d_type == DT_DIR});
-      } else if (entry.d_type == DT_LNK || entry.d_type == DT_UNKNOWN) {
+      bool is_directory = entry.d_type == DT_DIR;
+      if (entry.d_type == DT_LNK || entry.d_type == DT_UNKNOWN) {
         const auto status = status_of(directory, uri, entry.d_name);
-        if (status && !is_file_or_directory(*status)) return;
-        entries.push_back({entry.d_name, status && S_ISDIR(status->st_mode)});
+        is_directory = status && S_ISDIR(status->st_mode);
       }
+      entries.push_back({entry.d_name, is_directory});
     });
     std::sort(entries.begin(), entries.end(),
               [](const DirectoryEntry& a, const DirectoryEntry& b) { return a.name < b.name; });

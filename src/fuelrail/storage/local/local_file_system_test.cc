@@ -49,7 +49,7 @@ TEST(LocalFileSystem, links_are_followed_and_dangling_ones_left_out) {
   EXPECT_TRUE(entries[3].is_directory);
 }
 
-TEST(LocalFileSystem, dangling_links_are_files_by_name) {
+TEST(LocalFileSystem, names_of_dangling_links_and_pipes_are_listed_as_files) {
   const TemporaryDirectory directory;
   std::filesystem::create_directory(directory / "folder");
   std::filesystem::create_symlink("folder", directory / "to-folder");
@@ -60,7 +60,7 @@ TEST(LocalFileSystem, dangling_links_are_files_by_name) {
   for (const DirectoryEntry& entry : local_file_system().list_names(directory.path())) {
     found.push_back(entry.name + (entry.is_directory ? "/" : ""));
   }
-  EXPECT_THAT(found, ElementsAre("dangling", "folder/", "to-folder/"));
+  EXPECT_THAT(found, ElementsAre("dangling", "folder/", "pipe", "to-folder/", "to-pipe"));
 }
 
 TEST(LocalFileSystem, pipes_are_left_out_of_lists) {
