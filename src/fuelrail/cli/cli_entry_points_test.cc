@@ -126,6 +126,19 @@ TEST_F(CliEntryPoints, convert_and_merge_carry_them_along) {
   EXPECT_EQ(frx(at("m.rec")), frx(rec));
 }
 
+TEST_F(CliEntryPoints, merge_says_once_that_they_are_damaged) {
+  const std::string rec = packed("x.rec");
+  ASSERT_EQ(call({"index", rec, "-q"}).code, 0);
+  std::string damaged = frx(rec);
+  damaged.back() = static_cast<char>(damaged.back() ^ 1);
+  write_file(rec + ".frx", damaged);
+  const std::string text = "the entry points of the images are not used";
+  const std::string said = call({"merge", at("m.rec"), rec, "-q"}).err;
+  EXPECT_NE(said.find(text), std::string::npos) << said;
+  EXPECT_EQ(said.find(text), said.rfind(text)) << said;
+  EXPECT_EQ(with_entry_points(at("m.rec")), 0u);
+}
+
 TEST_F(CliEntryPoints, info_and_bench_say_whether_there_are_any) {
   const std::string rec = packed("x.rec");
   EXPECT_THAT(call({"info", rec}).out, HasSubstr("entry points none ('fuelrail index' adds them"));

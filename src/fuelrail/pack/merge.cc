@@ -284,7 +284,12 @@ PackResult::File merge(const std::vector<std::string>& sources, const std::strin
                        const JobOptions& options) {
   check_merged_names(sources, output);
   if (!options.overwrite) refuse_existing(output);
-  const OpenOptions opening{.warn = options.warn, .keep_going = options.keep_going};
+  std::set<std::string> said;  // each source is opened twice
+  const OpenOptions opening{.warn =
+                                [&](const std::string& text) {
+                                  if (options.warn && said.insert(text).second) options.warn(text);
+                                },
+                            .keep_going = options.keep_going};
   uint64_t total = 0;
   bool has_names = false;  // that only the sidecars have
   for (const std::string& source : sources) {
