@@ -254,7 +254,7 @@ def pack(
     names = (_sources(source), file_name("`output`", output))
 
     def run(said: list[str]) -> dict[str, Any]:
-        with shown_progress(progress, "packed", "images") as tell:
+        with shown_progress(progress, "read", "images") as tell:
             return _core.pack(*names, options, tell, None, said)
 
     return pack_report(run)
@@ -347,7 +347,7 @@ def _pack_samples(
     samples: SampleReader, output: str, options: dict[str, Any], strict: bool, progress: Progress
 ) -> PackReport:
     def run(said: list[str]) -> dict[str, Any]:
-        with shown_progress(progress, "packed", "samples") as tell:
+        with shown_progress(progress, "read", "samples") as tell:
             return _core.pack_samples(
                 samples.start, samples.read, samples.size, output, options, strict, tell, said
             )

@@ -187,10 +187,10 @@ bool is_directory(const std::string& uri) {
   return info && info->is_directory;
 }
 
-std::vector<uint64_t> records_of(const std::vector<std::string>& ranges, uint64_t size) {
+std::vector<uint64_t> records_of(const CatArguments& arguments, uint64_t size) {
   std::vector<uint64_t> records;
-  for (const std::string& text : ranges) {
-    const RecordRange range = parse_range(text, size);
+  for (const std::string& text : arguments.ranges) {
+    const RecordRange range = parse_range(text, size, arguments.dataset.uri);
     for (uint64_t i = range.begin; i < range.end; ++i) records.push_back(i);
   }
   return records;
@@ -211,7 +211,7 @@ void write_to_folder(ContentReader& reader, const std::vector<uint64_t>& records
 
 int run(const CatArguments& arguments, Console& console) {
   const auto container = open_warning(arguments.dataset, console);
-  const std::vector<uint64_t> records = records_of(arguments.ranges, container->size());
+  const std::vector<uint64_t> records = records_of(arguments, container->size());
   if (const std::vector<std::string> forms = arguments.forms(); forms.size() > 1) {
     throw InvalidArgumentError(fmt::format("{} cannot be combined", fmt::join(forms, " and ")),
                                {.expected = "one of them"});

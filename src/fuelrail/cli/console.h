@@ -70,7 +70,7 @@ class Console {
 // line after each tenth of the job or after ten seconds, whichever comes first.
 class ProgressDisplay {
  public:
-  // `verb` and `things`: for example "packed" and "images". If `things` is "bytes", amounts are
+  // `verb` and `things`: for example "read" and "images". If `things` is "bytes", amounts are
   // shown as "1.4 MB". `quiet`: show nothing.
   ProgressDisplay(Console& console, std::string verb, std::string things, bool quiet);
   ~ProgressDisplay();

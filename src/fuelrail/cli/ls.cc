@@ -156,7 +156,7 @@ int run(const LsArguments& arguments, Console& console) {
   const auto container = open_warning(arguments.dataset, console);
   std::vector<RecordRange> ranges;
   for (const std::string& text : arguments.ranges) {
-    ranges.push_back(parse_range(text, container->size()));
+    ranges.push_back(parse_range(text, container->size(), arguments.dataset.uri));
   }
   if (ranges.empty()) ranges.push_back({0, container->size()});
   return Listing(*container, arguments.json, console).print(ranges) ? kOk : kDataProblem;

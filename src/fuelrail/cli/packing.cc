@@ -143,7 +143,7 @@ int run_packing(const std::function<pack::PackResult(const pack::PackOptions&)>&
   };
   pack::PackResult result;
   try {
-    ProgressDisplay progress(console, "packed", "images", arguments.output.quiet);
+    ProgressDisplay progress(console, "read", "images", arguments.output.quiet);
     options.job = job_options(arguments.output, progress, console);
     result = pack(options);
   } catch (const Error&) {

@@ -29,7 +29,7 @@ uint64_t bound(std::string_view text, uint64_t records, uint64_t otherwise,
   return static_cast<uint64_t>(std::clamp(*index < 0 ? *index + size : *index, int64_t{0}, size));
 }
 
-RecordRange one_record(std::string_view text, uint64_t records) {
+RecordRange one_record(std::string_view text, uint64_t records, std::string_view dataset) {
   const std::optional<int64_t> index = parse_number<int64_t>(text);
   if (!index) refuse("the record number is invalid", "7, -1, 5:10, :10 or -3:", text);
   const auto size = static_cast<int64_t>(records);
@@ -37,7 +37,8 @@ RecordRange one_record(std::string_view text, uint64_t records) {
     throw OutOfRangeError(records == 0
                               ? "the record number is out of range, because there are no records"
                               : "the record number is out of range",
-                          {.expected = records == 0 ? "" : fmt::format("0 to {}", records - 1),
+                          {.path = std::string(dataset),
+                           .expected = records == 0 ? "" : fmt::format("0 to {}", records - 1),
                            .found = std::string(text)});
   }
   const auto begin = static_cast<uint64_t>(*index < 0 ? *index + size : *index);
@@ -163,9 +164,9 @@ Allowance parse_allowance(std::string_view text) {
   refuse("`--max-errors` is invalid", "a count (12) or a percentage (1.5%)", text);
 }
 
-RecordRange parse_range(std::string_view text, uint64_t records) {
+RecordRange parse_range(std::string_view text, uint64_t records, std::string_view dataset) {
   const size_t colon = text.find(':');
-  if (colon == std::string_view::npos) return one_record(text, records);
+  if (colon == std::string_view::npos) return one_record(text, records, dataset);
   const uint64_t begin = bound(text.substr(0, colon), records, 0, text);
   const uint64_t end = bound(text.substr(colon + 1), records, records, text);
   return {begin, std::max(begin, end)};

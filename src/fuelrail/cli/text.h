@@ -16,8 +16,8 @@ std::string human_bytes(uint64_t bytes);  // "812 bytes", "1.4 MB" (powers of 1,
 std::string clock_time(double seconds);   // "0:07", "12:34", "1:02:03"
 std::string counted(uint64_t number, std::string_view thing);  // "1 record", "1,234 records"
 
-// "packed 1,234 of 2,000 images (62 %), 310/s, 0:02 left". If `things` is "bytes", amounts are
-// shown as "1.4 MB". `total`: 0 if it is unknown: "packed 1,234 images, 310/s". `seconds`: the time
+// "read 1,234 of 2,000 images (62 %), 310/s, 0:02 left". If `things` is "bytes", amounts are
+// shown as "1.4 MB". `total`: 0 if it is unknown: "read 1,234 images, 310/s". `seconds`: the time
 // since the start.
 std::string progress_line(std::string_view verb, std::string_view things, uint64_t done,
                           uint64_t total, double seconds);
@@ -45,7 +45,7 @@ struct RecordRange {
 };
 // Parses "7", "-1", "5:10", ":10" or "-3:" like Python's indices and slices: a negative number
 // counts from the end, and a range is clipped to [0, records). Errors: InvalidArgumentError;
-// OutOfRangeError for the number of a record that does not exist.
-RecordRange parse_range(std::string_view text, uint64_t records);
+// OutOfRangeError for the number of a record that the dataset does not have.
+RecordRange parse_range(std::string_view text, uint64_t records, std::string_view dataset);
 
 }  // namespace fuelrail::cli

@@ -1,5 +1,6 @@
 #include "fuelrail/cli/text.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +11,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::Pair;
+using ::testing::StrEq;
+using ::testing::ThrowsMessage;
 
 TEST(Text, numbers_are_grouped_by_thousands) {
   EXPECT_EQ(grouped(0), "0");
@@ -63,7 +66,7 @@ TEST(Text, an_allowance_is_a_count_or_a_percentage) {
 
 TEST(Text, ranges_of_records_are_pythons) {
   const auto range = [](const char* text) {
-    const RecordRange records = parse_range(text, 10);
+    const RecordRange records = parse_range(text, 10, "");
     return std::pair(records.begin, records.end);
   };
   EXPECT_THAT(range("0"), Pair(0, 1));
@@ -83,10 +86,16 @@ TEST(Text, ranges_of_records_are_pythons) {
 
 TEST(Text, what_is_no_range_is_refused) {
   for (const char* bad : {"", "x", "1:x", "1:2:3", "1.5", "1-3", " 1", "99999999999999999999"}) {
-    EXPECT_THROW(parse_range(bad, 10), InvalidArgumentError) << bad;
+    EXPECT_THROW(parse_range(bad, 10, ""), InvalidArgumentError) << bad;
   }
-  for (const char* bad : {"10", "-11"}) EXPECT_THROW(parse_range(bad, 10), OutOfRangeError) << bad;
-  EXPECT_THROW(parse_range("0", 0), OutOfRangeError);
+  for (const char* bad : {"10", "-11"}) {
+    EXPECT_THAT([&] { parse_range(bad, 10, "x.rec"); },
+                ThrowsMessage<OutOfRangeError>(
+                    StrEq(fmt::format("x.rec: the record number is out of range: expected 0 to 9, "
+                                      "found {}",
+                                      bad))));
+  }
+  EXPECT_THROW(parse_range("0", 0, ""), OutOfRangeError);
 }
 
 }  // namespace

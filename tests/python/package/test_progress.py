@@ -48,7 +48,7 @@ def test_a_terminal_shows_a_line_that_goes_with_the_job(
 ) -> None:
     shown = shown_by(JOBS.format(folder=str(folder), progress=None), tmp_path)
     for line in (
-        "\rpacked 31 of 31 images (100 %), ",
+        "\rread 31 of 31 images (100 %), ",
         "\rconverted 31 of 31 records (100 %), ",
         "\rmerged 31 of 31 records (100 %), ",
         "\rread ",
