@@ -96,6 +96,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--entry-points", action="store_true", help="store entry points of JPEGs, as fuelrail index"
     )
+    parser.add_argument(
+        "--baseline", action="store_true", help="store progressive JPEGs as baseline, without loss"
+    )
     parser.add_argument("--nsplit", type=int, default=1, help="number of parts")
     parser.add_argument("--part", type=int, help="write only this part, from 0 on")
     parser.add_argument("--threads", "-j", type=int, help="threads that read and encode")
@@ -113,9 +116,7 @@ def _pack(given: argparse.Namespace) -> int:
     options: dict[str, Any] = {
         name: value
         for name, value in vars(given).items()
-        if name
-        in ("entry_points", "nsplit", "part", "threads", "max_errors", "overwrite", "resume")
-        and value is not None
+        if name not in ("provider", "output", "encode", "quiet") and value is not None
     }
     report = pack(
         source,
@@ -126,6 +127,8 @@ def _pack(given: argparse.Namespace) -> int:
     )
     for file in report.files:
         print(f"{file.path}: {file.records:,} samples, {file.bytes:,} bytes")
+    if report.recoded:
+        print(f"progressive JPEGs stored as baseline: {report.recoded:,}")
     for failure in report.failures:
         print(f"fuelrail: {failure.path} cannot be packed: {failure.reason}", file=sys.stderr)
     return _DATA_PROBLEM if report.failures else _OK

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pathlib
 import subprocess
@@ -10,6 +11,7 @@ import warnings
 from typing import Any
 
 import pytest
+from PIL import Image
 
 import fuelrail as fr
 from fuelrail import fields as F
@@ -274,6 +276,19 @@ def test_the_command_warns_without_a_line_of_code(tmp_path: pathlib.Path) -> Non
     assert done.returncode == 0
     assert done.stderr.startswith("fuelrail: warning: x.rec: boxes of the field 'boxes' outside")
     assert done.stderr.count("\n") == 1
+
+
+def test_the_command_stores_progressive_jpegs_as_baseline(tmp_path: pathlib.Path) -> None:
+    jpeg = io.BytesIO()
+    Image.new("RGB", (64, 48), "red").save(jpeg, "JPEG", progressive=True)
+    (tmp_path / "photo.jpg").write_bytes(jpeg.getvalue())
+    (tmp_path / "listed.py").write_text('photos = [{"image": open("photo.jpg", "rb").read()}]')
+    done = packed(tmp_path, "--provider", "listed:photos", "x.rec", "--baseline")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "stored as baseline: 1\n" in done.stdout
+    with Image.open(io.BytesIO(fr.open(tmp_path / "x.rec")[0]["image"])) as stored:
+        assert stored.format == "JPEG"
+        assert "progressive" not in stored.info
 
 
 def test_strings_of_differing_length_arrive_unchanged() -> None:
