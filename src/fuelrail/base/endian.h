@@ -1,5 +1,5 @@
-// Little-endian integers and floats at any address, aligned or not. All of fuelrail's little-endian
-// formats are read and written with these functions, never by casting structs.
+// Integers and floats of a fixed byte order at any address, aligned or not. All of fuelrail's
+// little-endian formats are read and written with these functions, never by casting structs.
 #pragma once
 
 #include <bit>
@@ -19,6 +19,16 @@ T load_le(const std::byte* at) {
   T value;
   std::memcpy(&value, at, sizeof value);
   return value;
+}
+
+// T is an unsigned integer of 2, 4 or 8 bytes, stored big-endian.
+template <typename T>
+T load_be(const std::byte* at) {
+  static_assert(std::is_unsigned_v<T>);
+  const T value = load_le<T>(at);
+  if constexpr (sizeof(T) == 2) return __builtin_bswap16(value);
+  if constexpr (sizeof(T) == 4) return __builtin_bswap32(value);
+  if constexpr (sizeof(T) == 8) return __builtin_bswap64(value);
 }
 
 template <typename T>

@@ -6,26 +6,15 @@
 #include <cstring>
 #include <utility>
 
+#include "fuelrail/base/endian.h"
+
 namespace fuelrail::mp4 {
 namespace {
 
 constexpr uint64_t kUuidBytes = 16;         // the type "uuid" is followed by a longer type
 constexpr uint64_t kBlockBytes = 64 << 10;  // one read covers the boxes around a track's tables
 
-template <typename T>
-T load_be(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  if constexpr (sizeof(T) == 2) return __builtin_bswap16(value);
-  if constexpr (sizeof(T) == 4) return __builtin_bswap32(value);
-  if constexpr (sizeof(T) == 8) return __builtin_bswap64(value);
-}
-
 }  // namespace
-
-uint16_t load_be16(const std::byte* at) { return load_be<uint16_t>(at); }
-uint32_t load_be32(const std::byte* at) { return load_be<uint32_t>(at); }
-uint64_t load_be64(const std::byte* at) { return load_be<uint64_t>(at); }
 
 std::string BoxType::text() const {
   std::string text;
@@ -83,14 +72,14 @@ bool BoxWalk::next(Mp4Box& box) {
                  {.expected = fmt::format("at most {}", kMaxSiblings)});
   }
   const Bytes header = file_.at(at_, kHeaderBytes);
-  uint64_t length = load_be32(header.data());
+  uint64_t length = load_be<uint32_t>(header.data());
   uint64_t header_bytes = kHeaderBytes;
-  box.type = BoxType(load_be32(header.data() + 4));
+  box.type = BoxType(load_be<uint32_t>(header.data() + 4));
   if (length == 0) length = room;
   if (length == 1) {
     header_bytes = kLongHeaderBytes;
     if (room < header_bytes) refuse(box, room, header_bytes);
-    length = load_be64(file_.at(at_ + kHeaderBytes, 8).data());
+    length = load_be<uint64_t>(file_.at(at_ + kHeaderBytes, 8).data());
   }
   if (box.type == BoxType("uuid")) header_bytes += kUuidBytes;
   if (length < header_bytes || length > room) refuse(box, length, header_bytes);

@@ -129,9 +129,4 @@ std::optional<Mp4Box> find_child(Mp4Bytes& file, const Mp4Box& parent, BoxType t
 // As find_child, but a missing box is a CorruptError.
 Mp4Box child(Mp4Bytes& file, const Mp4Box& parent, BoxType type);
 
-// Big-endian integers at any address.
-uint16_t load_be16(const std::byte* at);
-uint32_t load_be32(const std::byte* at);
-uint64_t load_be64(const std::byte* at);
-
 }  // namespace fuelrail::mp4

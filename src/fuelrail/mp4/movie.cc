@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fuelrail/base/endian.h"
+
 namespace fuelrail::mp4 {
 namespace {
 
@@ -41,7 +43,7 @@ void read_table(Mp4Bytes& file, const Mp4Box& box, uint64_t begin, uint64_t entr
 Size read_visible(Mp4Bytes& file, const Mp4Box& header) {
   const uint64_t at = version_of(file, header) == 1 ? 88 : 76;
   const Bytes sides = file.body(header, at, 8);
-  return {.height = load_be16(sides.data() + 4), .width = load_be16(sides.data())};
+  return {.height = load_be<uint16_t>(sides.data() + 4), .width = load_be<uint16_t>(sides.data())};
 }
 
 // The handler's type and the name that follows it.
@@ -50,7 +52,7 @@ void read_handler(Mp4Bytes& file, const Mp4Box& box, Track& track) {
   constexpr uint64_t kMaxName = 256;
   const Bytes content =
       file.body(box, 0, std::clamp(box.body_bytes(), kNameAt, kNameAt + kMaxName));
-  track.handler = BoxType(load_be32(content.data() + 8));
+  track.handler = BoxType(load_be<uint32_t>(content.data() + 8));
   track.name = as_text(content.subspan(kNameAt));
   if (track.name.ends_with('\0')) track.name.pop_back();
 }
@@ -115,15 +117,15 @@ class SampleTableReader {
     }
     const Mp4Box box = found ? *found : child(file_, table_, BoxType("stsz"));
     const Bytes head = file_.body(box, kFullBytes, 8);
-    result_.equal_bytes_ = load_be32(head.data());
-    result_.samples_ = load_be32(head.data() + 4);
+    result_.equal_bytes_ = load_be<uint32_t>(head.data());
+    result_.samples_ = load_be<uint32_t>(head.data() + 4);
     constexpr uint64_t kTableAt = kFullBytes + 8;
     if (result_.equal_bytes_ != 0) return;
     check_fills(file_, box, kTableAt, result_.samples_, 4);
     result_.bytes_.reserve(result_.samples_);
     read_table(file_, box, kTableAt, 4, [&](Bytes piece) {
       for (size_t at = 0; at < piece.size(); at += 4) {
-        result_.bytes_.push_back(load_be32(piece.data() + at));
+        result_.bytes_.push_back(load_be<uint32_t>(piece.data() + at));
       }
     });
   }
@@ -143,13 +145,13 @@ class SampleTableReader {
     const auto large = find_child(file_, table_, BoxType("co64"));
     const Mp4Box box = large ? *large : child(file_, table_, BoxType("stco"));
     const uint64_t entry = large ? 8 : 4;
-    const uint64_t chunks = load_be32(file_.body(box, kFullBytes, 4).data());
+    const uint64_t chunks = load_be<uint32_t>(file_.body(box, kFullBytes, 4).data());
     check_fills(file_, box, kTableAt, chunks, entry);
     result_.offsets_.reserve(chunks);
     read_table(file_, box, kTableAt, entry, [&](Bytes piece) {
       for (size_t at = 0; at < piece.size(); at += entry) {
-        result_.offsets_.push_back(large ? load_be64(piece.data() + at)
-                                         : load_be32(piece.data() + at));
+        result_.offsets_.push_back(large ? load_be<uint64_t>(piece.data() + at)
+                                         : load_be<uint32_t>(piece.data() + at));
       }
     });
   }
@@ -158,15 +160,15 @@ class SampleTableReader {
     constexpr uint64_t kTableAt = kFullBytes + 4;
     constexpr uint64_t kEntryBytes = 12;  // first chunk, samples per chunk, description
     const Mp4Box box = child(file_, table_, BoxType("stsc"));
-    const uint64_t runs = load_be32(file_.body(box, kFullBytes, 4).data());
+    const uint64_t runs = load_be<uint32_t>(file_.body(box, kFullBytes, 4).data());
     check_fills(file_, box, kTableAt, runs, kEntryBytes);
     const uint64_t chunks = result_.offsets_.size();
     uint64_t samples = 0;
     result_.runs_.reserve(runs);
     read_table(file_, box, kTableAt, kEntryBytes, [&](Bytes piece) {
       for (size_t at = 0; at < piece.size(); at += kEntryBytes) {
-        const uint64_t first = load_be32(piece.data() + at);
-        const uint64_t each = load_be32(piece.data() + at + 4);
+        const uint64_t first = load_be<uint32_t>(piece.data() + at);
+        const uint64_t each = load_be<uint32_t>(piece.data() + at + 4);
         const uint64_t least = result_.runs_.empty() ? 1 : result_.runs_.back().first_chunk + 2;
         const bool begins = result_.runs_.empty() ? first == 1 : first >= least;
         if (!begins || first > chunks || each == 0) {
@@ -292,7 +294,8 @@ auto with_first_entry(Mp4Bytes& file, const Track& track, const Use& use) {
 VideoEntry video_entry(Mp4Bytes& file, const Mp4Box& entry) {
   VideoEntry video{.type = entry.type};
   const Bytes sides = file.body(entry, 24, 4);
-  video.coded = {.height = load_be16(sides.data() + 2), .width = load_be16(sides.data())};
+  video.coded = {.height = load_be<uint16_t>(sides.data() + 2),
+                 .width = load_be<uint16_t>(sides.data())};
   BoxWalk parts(file, entry, kVisualEntryBytes);
   for (Mp4Box part; parts.next(part);) {
     if (part.type != BoxType("hvcC") && part.type != BoxType("avcC")) continue;

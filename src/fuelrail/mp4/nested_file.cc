@@ -77,7 +77,7 @@ bool can_be_record(Bytes file) {
   bool is_first = true;
   int tables = 0;
   for (Mp4Box box; boxes.next(box); is_first = false) {
-    const bool is_open = load_be32(file.data() + box.offset) == 0;
+    const bool is_open = load_be<uint32_t>(file.data() + box.offset) == 0;
     if (is_open || (box.type == BoxType("ftyp")) != is_first) return false;
     if (box.type == BoxType("moov")) ++tables;
   }

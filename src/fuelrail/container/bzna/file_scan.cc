@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fuelrail/base/crc32.h"
+#include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/container/bzna/still_table.h"
 #include "fuelrail/container/container.h"
@@ -78,7 +79,7 @@ class RecordSearch {
     const uint64_t data = is_known ? type->end : 24;
     if (source_.size_bytes() < data + mp4::kLongHeaderBytes) return source_.size_bytes();
     const bool is_short =
-        is_known && mp4::load_be32(reader_.at(data, mp4::kHeaderBytes).data()) != 1;
+        is_known && load_be<uint32_t>(reader_.at(data, mp4::kHeaderBytes).data()) != 1;
     return data + (is_short ? mp4::kHeaderBytes : mp4::kLongHeaderBytes);
   }
 
@@ -115,13 +116,13 @@ class RecordSearch {
     const uint64_t room = source_.size_bytes() - at;
     if (room < mp4::kHeaderBytes) return std::nullopt;
     const Bytes header = reader_.at(at, mp4::kHeaderBytes);
-    const mp4::BoxType type(mp4::load_be32(header.data() + 4));
-    uint64_t length = mp4::load_be32(header.data());
+    const mp4::BoxType type(load_be<uint32_t>(header.data() + 4));
+    uint64_t length = load_be<uint32_t>(header.data());
     uint64_t least = mp4::kHeaderBytes;
     if (length == 1) {
       least = mp4::kLongHeaderBytes;
       if (room < least) return std::nullopt;
-      length = mp4::load_be64(reader_.at(at + mp4::kHeaderBytes, 8).data());
+      length = load_be<uint64_t>(reader_.at(at + mp4::kHeaderBytes, 8).data());
     }
     if (length < least || length > room) return std::nullopt;
     return mp4::Mp4Box{.type = type, .offset = at, .end = at + length};

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "fuelrail/base/endian.h"
 #include "fuelrail/base/error.h"
 #include "fuelrail/mp4/boxes.h"
 #include "fuelrail/mp4/nested_file.h"
@@ -19,8 +20,8 @@ namespace {
 std::optional<mp4::BoxType> brand_of(mp4::Mp4Bytes& file) {
   if (file.size() < mp4::kHeaderBytes + 4) return std::nullopt;
   const Bytes head = file.at(0, mp4::kHeaderBytes + 4);
-  if (mp4::BoxType(mp4::load_be32(head.data() + 4)) != mp4::BoxType("ftyp")) return std::nullopt;
-  return mp4::BoxType(mp4::load_be32(head.data() + mp4::kHeaderBytes));
+  if (mp4::BoxType(load_be<uint32_t>(head.data() + 4)) != mp4::BoxType("ftyp")) return std::nullopt;
+  return mp4::BoxType(load_be<uint32_t>(head.data() + mp4::kHeaderBytes));
 }
 
 // Whether the file begins with a box that an MP4 file may begin with.
@@ -28,7 +29,7 @@ bool begins_like_mp4(mp4::Mp4Bytes& file) {
   constexpr std::array kFirst{mp4::BoxType("ftyp"), mp4::BoxType("moov"), mp4::BoxType("mdat"),
                               mp4::BoxType("free"), mp4::BoxType("skip"), mp4::BoxType("wide")};
   if (file.size() < mp4::kHeaderBytes) return false;
-  const mp4::BoxType first(mp4::load_be32(file.at(0, mp4::kHeaderBytes).data() + 4));
+  const mp4::BoxType first(load_be<uint32_t>(file.at(0, mp4::kHeaderBytes).data() + 4));
   return std::find(kFirst.begin(), kFirst.end(), first) != kFirst.end();
 }
 

@@ -1,19 +1,11 @@
 #include "fuelrail/decode/png/png_chunks.h"
 
+#include "fuelrail/base/endian.h"
+
 namespace fuelrail::png {
-namespace {
-
-uint32_t load_be32(Bytes bytes, size_t at) {
-  uint32_t value = 0;
-  for (size_t i = at; i < at + 4; ++i) value = value << 8 | std::to_integer<uint32_t>(bytes[i]);
-  return value;
-}
-
-}  // namespace
-
 Header::Header(Bytes payload)
-    : width(load_be32(payload, 0)),
-      height(load_be32(payload, 4)),
+    : width(load_be<uint32_t>(payload.data())),
+      height(load_be<uint32_t>(payload.data() + 4)),
       bits(std::to_integer<uint8_t>(payload[8])),
       type(static_cast<ColourType>(payload[9])),
       compression(std::to_integer<uint8_t>(payload[10])),
@@ -39,13 +31,13 @@ int Header::channels() const {
 std::optional<Chunk> Chunks::next() {
   const Bytes rest = encoded_.subspan(at_);
   if (rest.size() < kAroundPayload) return std::nullopt;
-  const size_t length = load_be32(rest, 0);
+  const size_t length = load_be<uint32_t>(rest.data());
   if (length > rest.size() - kAroundPayload) return std::nullopt;
   at_ += length + kAroundPayload;
   return Chunk{.type = as_text(rest).substr(4, 4),
                .payload = rest.subspan(8, length),
                .checked = rest.subspan(4, length + 4),
-               .crc = load_be32(rest, length + 8)};
+               .crc = load_be<uint32_t>(rest.data() + length + 8)};
 }
 
 }  // namespace fuelrail::png
