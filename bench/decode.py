@@ -107,7 +107,7 @@ def main() -> int:
         "CIFAR": CIFAR,
     }
     results["sets"] = {
-        name: summary(measured(folder, options.rounds, "^decode|_all$"))
+        name: summary(measured(folder, options.rounds, "^(decode_|probe_all|make_all_hints)"))
         for name, folder in folders.items()
     }
     publish("decode", results, report(results), options.quick)

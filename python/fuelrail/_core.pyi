@@ -410,7 +410,7 @@ class Stats:
     @property
     def images(self) -> dict[str, int]:
         """
-        Number of images that were decoded, by method. JPEGs: 'indexed' (from the entry points that 'fuelrail index' stores), 'restart_markers' (from those in the file), 'guessed' (without either), 'libjpeg' (by libjpeg-turbo: progressive, CMYK and other kinds) and 'suspect' (by libjpeg-turbo, because the data are not what encoders write). PNGs: 'png' (by fuelrail) and 'libspng' (interlaced, very large, a crop at the top, large compressed texts, or irregular). 'other': all other formats.
+        Number of images that were decoded, by method. JPEGs: 'indexed' (from the entry points that 'fuelrail index' stores), 'restart_markers' (from those in the file), 'guessed' (without either), 'libjpeg' (by libjpeg-turbo: progressive, CMYK and other kinds); 'png' (PNGs, by fuelrail), 'libspng' (interlaced or very large PNGs, crops at the top, large compressed texts), 'suspect' (JPEGs and PNGs by libjpeg-turbo or libspng, because the data are not what encoders write), 'other' (all other formats).
         """
 
     @property

@@ -36,16 +36,6 @@ constexpr size_t kMostRows = kMostPixels * 9;  // bytes, with the filters
 
 using testing::PngChunk;
 
-// The whole chunks of a PNG that may be damaged.
-std::vector<PngChunk> whole_chunks(Bytes png) {
-  std::vector<PngChunk> pieces;
-  png::Chunks chunks(png);
-  while (const auto chunk = chunks.next()) {
-    pieces.push_back({std::string(chunk->type), fuzzing::copied(chunk->payload)});
-  }
-  return pieces;
-}
-
 // Mutates bytes, which may grow by some.
 void mutate(Data& data) {
   const size_t bytes = data.size();
@@ -175,7 +165,7 @@ void mutate_chunks(std::vector<PngChunk>& pieces, std::minstd_rand& random) {
 }
 
 Data mutated(Bytes png, std::minstd_rand& random) {
-  std::vector<PngChunk> pieces = whole_chunks(png);
+  std::vector<PngChunk> pieces = testing::chunks_of(png);
   const auto is_data = [](const PngChunk& piece) { return piece.type == "IDAT"; };
   const auto first = std::ranges::find_if(pieces, is_data);
   if (pieces.empty() || first == pieces.end()) return fuzzing::copied(png);
@@ -198,7 +188,7 @@ Data mutated(Bytes png, std::minstd_rand& random) {
 bool is_inflated_by_zlib(Bytes png) {
   Data rows;
   size_t used = 0;
-  const Data data = joined(whole_chunks(png));
+  const Data data = joined(testing::chunks_of(png));
   return data.size() > 2 && inflate_by_zlib(Bytes(data).subspan(2), rows, used);
 }
 

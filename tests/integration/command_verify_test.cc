@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "command_fixture.h"
 #include "fuelrail/decode/decoder.h"
+#include "fuelrail/testing/golden_images.h"
 
 namespace fuelrail {
 namespace {
@@ -271,20 +273,30 @@ std::string suspect_jpeg(std::string image) {
   return {};
 }
 
-TEST_F(CommandTest, verify_names_jpegs_whose_damage_no_decoder_reports) {
-  const std::string suspect = suspect_jpeg(file_contents(photo("ant/1.jpg")));
-  ASSERT_NE(suspect, "");
-  write_file(photo("ant/1.jpg"), suspect);
+// The last byte, of a checksum, is wrong.
+std::string suspect_png() {
+  std::string png = testing::read_golden_image_file("rgb8.png");
+  png.back() = static_cast<char>(png.back() ^ 1);
+  return png;
+}
+
+TEST_F(CommandTest, verify_names_images_whose_damage_no_decoder_reports) {
+  const std::string jpeg = suspect_jpeg(file_contents(photo("ant/1.jpg")));
+  ASSERT_NE(jpeg, "");
+  write_file(photo("ant/1.jpg"), jpeg);
+  write_file(photo("ant/2.png"), suspect_png());
   pack_photos();
   const json decoded = json::parse(run_command({"verify", rec(), "-q", "--decode", "--json"}).out);
   EXPECT_EQ(decoded.at("ok"), true);
-  ASSERT_EQ(decoded.at("suspect").size(), 1u);
-  EXPECT_THAT(decoded.at("suspect")[0].at("problem").get<std::string>(),
-              HasSubstr("data are not what encoders write"));
+  ASSERT_EQ(decoded.at("suspect").size(), 2u);
+  for (const json& finding : decoded.at("suspect")) {
+    EXPECT_THAT(finding.at("problem").get<std::string>(),
+                HasSubstr("data are not what encoders write"));
+  }
   const CommandResult text = run_command({"verify", rec(), "-q", "--decode"});
   EXPECT_EQ(text.code, 0);
   EXPECT_THAT(text.out, HasSubstr("record " + decoded.at("suspect")[0].at("record").dump()));
-  EXPECT_THAT(text.out, HasSubstr("records, no problem, 1 suspect"));
+  EXPECT_THAT(text.out, HasSubstr("records, no problem, 2 suspect"));
 }
 
 }  // namespace

@@ -341,11 +341,12 @@ anything is damaged, and 3 if something could not be read.
 With --decode, masks and maps are decoded to their numbers, and both images of each record of a
 .bzna file are decoded, or the one that --track names. Oddities that decoding tolerates (stray
 bytes, a missing end) are counted, and are not reported as damage. However, changed bytes inside a
-JPEG may cause only an oddity, or not even that: only a checksum detects them. A JPEG that decodes
-without a warning although its data are not what encoders write is named as suspect, which does not
-change the exit code. Entry points are compared with those that 'fuelrail index' would make. For
-opaque records, only the checksums can be checked. With --schema {schema}, the images of a packed
-folder are checked; without it, every record of the file.
+JPEG may cause only an oddity, or not even that: only a checksum detects them. A JPEG or PNG that
+decodes without a warning although its data are not what encoders write (such as a PNG whose last
+checksum is wrong) is named as suspect, which does not change the exit code. Entry points are
+compared with those that 'fuelrail index' would make. For opaque records, only the checksums can be
+checked. With --schema {schema}, the images of a packed folder are checked; without it, every record
+of the file.
 
 Examples:
   fuelrail verify train.{1}

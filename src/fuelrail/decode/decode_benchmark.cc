@@ -1,7 +1,7 @@
 // Decodes photographs, whole and by random resized crops, with fuelrail's decoder (crops also from
 // entry points) and with bare calls of libjpeg-turbo.
 //
-//   taskset -c 0 decode_benchmark --benchmark_filter='^decode|_all$'
+//   taskset -c 0 decode_benchmark --benchmark_filter='^(decode_|probe_all|make_all_hints)'
 //   --benchmark_enable_random_interleaving=true --benchmark_repetitions=5
 //
 // Data: benchmark_images.h; skipped if they are missing. One iteration decodes every photograph

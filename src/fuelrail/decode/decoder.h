@@ -30,7 +30,7 @@ enum class DecodeWay : uint8_t {
   kRestarts,  // a JPEG, from the file's restart markers
   kGuessed,   // a JPEG, without either
   kLibjpeg,   // by libjpeg-turbo, because only that knows its kind
-  kSuspect,   // by libjpeg-turbo, because the data of a baseline JPEG are not what encoders write
+  kSuspect,   // by libjpeg-turbo or libspng: a baseline JPEG or a PNG is not what encoders write
   kPng,       // a PNG, by png::PlainPngDecoder
   kLibspng,   // by libspng (make_png_decoder says why)
 };

@@ -6,8 +6,8 @@
 
 namespace fuelrail {
 
-// Returns: the variable's value, or empty if it is not set. Errors: InvalidArgumentError if it is
-// none of `ways`.
+// Returns: the variable's value, or empty if it is not set. Lifetime: until the environment
+// changes. Errors: InvalidArgumentError if the value is neither empty nor one of `ways`.
 std::string_view way_from_environment(const char* variable,
                                       std::initializer_list<std::string_view> ways);
 

@@ -21,7 +21,8 @@ ValueLayout stored_layout(const ImageInfo& info) {
       {.expected = "a grey image or an image with a palette",
        .found = kind_of(info),
        .remedy = "Store the values as a grey PNG or as a .npy file. If the colours stand for "
-                 "numbers (red + 256 green + 65536 blue), declare the mask with encoding=\"rgb\""});
+                 "numbers (red + 256 green + 65536 blue), declare the field as "
+                 "F.Mask(encoding=\"rgb\") in Python"});
 }
 
 ValueLayout rgb_layout(const ImageInfo& info) {

@@ -41,13 +41,6 @@ Data random_bytes(size_t count, std::mt19937_64& random) {
   return data;
 }
 
-int paeth(int a, int b, int c) {
-  const int p = a + b - c;
-  const int from_a = std::abs(p - a), from_b = std::abs(p - b), from_c = std::abs(p - c);
-  if (from_a <= from_b && from_a <= from_c) return a;
-  return from_b <= from_c ? b : c;
-}
-
 // The filter's byte and the filtered row (PNG, third edition, section 9.2).
 Data filtered(int filter, const Data& row, const Data& above, size_t pixel) {
   const auto at = [](const Data& from, size_t i) { return std::to_integer<int>(from[i]); };
@@ -172,17 +165,20 @@ std::string describe(const MadePng& made) {
       made.chunk_bytes, made.colours, made.transparent, made.flat, made.seed);
 }
 
+int paeth(int a, int b, int c) {
+  const int p = a + b - c;
+  const int from_a = std::abs(p - a), from_b = std::abs(p - b), from_c = std::abs(p - c);
+  if (from_a <= from_b && from_a <= from_c) return a;
+  return from_b <= from_c ? b : c;
+}
+
 std::vector<PngChunk> chunks_of(Bytes png) {
-  std::vector<PngChunk> chunks;
-  for (size_t at = 8; at < png.size();) {
-    size_t length = 0;
-    for (size_t i = at; i < at + 4; ++i) length = length << 8 | std::to_integer<size_t>(png[i]);
-    const Bytes payload = png.subspan(at + 8, length);
-    chunks.push_back(
-        {std::string(as_text(png.subspan(at + 4, 4))), {payload.begin(), payload.end()}});
-    at += length + 12;
+  std::vector<PngChunk> pieces;
+  png::Chunks chunks(png);
+  while (const auto chunk = chunks.next()) {
+    pieces.push_back({std::string(chunk->type), {chunk->payload.begin(), chunk->payload.end()}});
   }
-  return chunks;
+  return pieces;
 }
 
 std::vector<std::byte> png_of(const std::vector<PngChunk>& chunks) {

@@ -35,12 +35,16 @@ MadePng random_png(std::mt19937_64& random, int64_t most_side);
 
 std::string describe(const MadePng& made);
 
+// What the filter Paeth predicts from the bytes at the left, above, and above at the left (PNG,
+// third edition, section 9.4).
+int paeth(int a, int b, int c);
+
 struct PngChunk {
   std::string type;
   std::vector<std::byte> payload;
 };
 
-// Requires: a PNG of whole chunks.
+// The chunks of a PNG, to the first that is cut off.
 std::vector<PngChunk> chunks_of(Bytes png);
 // The PNG of these chunks, with right checksums.
 std::vector<std::byte> png_of(const std::vector<PngChunk>& chunks);

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "fuelrail/base/crc32.h"
+#include "fuelrail/base/endian.h"
 #include "fuelrail/base/image_format.h"
 #include "fuelrail/decode/png/png_chunks.h"
 #include "fuelrail/decode/probe.h"
@@ -18,19 +19,19 @@ constexpr uint64_t kMostKeptBytes = 8 << 20;
 constexpr uint64_t kBytesAroundKept = 256;
 constexpr uint64_t kPaletteFactor = 3;  // an entry's bytes, and 10 of memory for 6 or more
 
-// A PNG in more parts has so many on purpose, and the list of them would be larger than the PNG.
-constexpr size_t kMostDataChunks = 1 << 16;
-
-uint16_t load_be16(Bytes bytes, size_t at) {
-  return static_cast<uint16_t>(std::to_integer<int>(bytes[at]) << 8 |
-                               std::to_integer<int>(bytes[at + 1]));
-}
+constexpr size_t kMostDataChunks = 1 << 16;  // limits the list of them to 1 MiB
 
 class Reader {
  public:
   Reader(Bytes encoded, PlainPng& png) : chunks_(encoded), png_(png) {}
 
-  bool read() {
+  PngKind read() { return is_plain() ? PngKind::kPlain : refused_; }
+
+ private:
+  enum class Part { kBefore, kData, kAfter };
+
+  // Whether it is kPlain; otherwise `refused_` says what it is.
+  bool is_plain() {
     png_.palette.fill({});
     png_.transparent.reset();
     png_.data.clear();
@@ -46,8 +47,10 @@ class Reader {
     return false;
   }
 
- private:
-  enum class Part { kBefore, kData, kAfter };
+  bool refuse_kind() {
+    refused_ = PngKind::kOther;
+    return false;
+  }
 
   // Empty: there is no whole chunk with the right checksum.
   std::optional<Chunk> next() {
@@ -61,9 +64,10 @@ class Reader {
     const Header header(payload);
     const auto is_side = [](uint32_t side) { return side > 0 && side <= fuelrail::kMaxSide; };
     if (!is_side(header.width) || !is_side(header.height) || header.channels() == 0 ||
-        !header.has_known_methods() || header.interlacing != 0) {
+        !header.has_known_methods()) {
       return false;
     }
+    if (header.interlacing != 0) return refuse_kind();
     png_.size = {header.height, header.width};
     png_.type = header.type;
     png_.bits = header.bits;
@@ -74,8 +78,9 @@ class Reader {
   }
 
   bool take_data(Bytes data) {
-    if (part_ == Part::kAfter || png_.data.size() == kMostDataChunks) return false;
+    if (part_ == Part::kAfter) return false;
     if (png_.type == ColourType::kPalette && colours_ == 0) return false;
+    if (png_.data.size() == kMostDataChunks) return refuse_kind();
     part_ = Part::kData;
     png_.data.push_back(data);
     png_.data_bytes += data.size();
@@ -104,7 +109,7 @@ class Reader {
     }
     if (type == "sPLT") factor = kPaletteFactor;
     kept_bytes_ += kBytesAroundKept + chunk.payload.size() * factor;
-    return ++kept_ <= kMostKept && kept_bytes_ <= kMostKeptBytes;
+    return (++kept_ <= kMostKept && kept_bytes_ <= kMostKeptBytes) || refuse_kind();
   }
 
   // Whether an iTXt chunk says that it is not compressed: keyword, 0, flag.
@@ -135,7 +140,8 @@ class Reader {
         return values.size() == 2;  // not used (PlainPng::has_alpha)
       case ColourType::kColour:
         if (values.size() != 6) return false;
-        png_.transparent = {load_be16(values, 0), load_be16(values, 2), load_be16(values, 4)};
+        png_.transparent = {load_be<uint16_t>(values.data()), load_be<uint16_t>(values.data() + 2),
+                            load_be<uint16_t>(values.data() + 4)};
         break;
       case ColourType::kPalette:
         if (values.empty() || values.size() > colours_) return false;
@@ -152,6 +158,7 @@ class Reader {
 
   Chunks chunks_;
   PlainPng& png_;
+  PngKind refused_ = PngKind::kOdd;
   Part part_ = Part::kBefore;
   size_t colours_ = 0;
   bool is_palette_over_ = false;  // a chunk that must follow it has been read
@@ -162,8 +169,8 @@ class Reader {
 
 }  // namespace
 
-bool read_plain_png(Bytes encoded, PlainPng& png) {
-  return announces(kPngFormat, encoded) && Reader(encoded, png).read();
+PngKind read_plain_png(Bytes encoded, PlainPng& png) {
+  return announces(kPngFormat, encoded) ? Reader(encoded, png).read() : PngKind::kOdd;
 }
 
 }  // namespace fuelrail::png

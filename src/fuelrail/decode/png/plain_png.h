@@ -34,9 +34,14 @@ struct PlainPng {
   size_t data_bytes = 0;
 };
 
-// Returns: false if libspng must decode the PNG, because it is interlaced, has a wrong signature or
-// checksum, an odd chunk that pixels depend on, or more ancillary chunks than libspng may have room
-// for; `png` is then undefined. Says nothing about the compressed data. Errors: std::bad_alloc.
-[[nodiscard]] bool read_plain_png(Bytes encoded, PlainPng& png);
+enum class PngKind : uint8_t {
+  kPlain,
+  kOther,  // interlaced, or with more IDAT or ancillary chunks than the decoders have room for
+  kOdd,    // the signature, a checksum, or a chunk that pixels depend on is not what encoders write
+};
+
+// Returns: the kind, as far as it is known without the compressed data. Unless it is kPlain, `png`
+// is undefined, and libspng must decode the image. Errors: std::bad_alloc.
+[[nodiscard]] PngKind read_plain_png(Bytes encoded, PlainPng& png);
 
 }  // namespace fuelrail::png

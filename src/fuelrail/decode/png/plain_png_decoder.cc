@@ -41,29 +41,44 @@ bool PlainPngDecoder::decode(DecodeJob& job) {
     }
     PlainPngDecoder* decoder;
   } const at_end{this};
+  job.way = DecodeWay::kLibspng;
   uint8_t* scratch_rows = nullptr;
   try {
-    if (!read_plain_png(job.encoded.bytes, png_) || !fits_output(png_, job)) return false;
+    const PngKind kind = read_plain_png(job.encoded.bytes, png_);
+    if (kind == PngKind::kOdd) job.way = DecodeWay::kSuspect;
+    if (kind != PngKind::kPlain || !fits_output(png_, job)) return false;
+    if (inflated_bytes() > kMostInflatedBytes) return false;
     go_on(job);
-    if (!inflate()) return false;
     scratch_rows = rows_.take(static_cast<size_t>(kScratchRows * scratch_row_bytes()));
+    if (!inflate() || !has_known_filters()) {
+      job.way = DecodeWay::kSuspect;
+      return false;
+    }
   } catch (const std::bad_alloc&) {
     return false;  // libspng needs two rows
   }
-  for (int64_t y = 0; y < png_.size.height; ++y) {
-    if (filter_of(y) >= kFilters) return false;
-  }
   write_rows(job, scratch_rows);
+  job.way = DecodeWay::kPng;
   return true;
 }
 
-// Inflates all rows. Returns: false if they are too large, or if the data are not exactly these.
+uint64_t PlainPngDecoder::inflated_bytes() const {
+  return static_cast<uint64_t>(png_.size.height) * (static_cast<uint64_t>(png_.row_bytes) + 1);
+}
+
+bool PlainPngDecoder::has_known_filters() const {
+  for (int64_t y = 0; y < png_.size.height; ++y) {
+    if (filter_of(y) >= kFilters) return false;
+  }
+  return true;
+}
+
+// Inflates all rows. Returns: false if the data are not exactly these.
 bool PlainPngDecoder::inflate() {
-  const auto height = static_cast<uint64_t>(png_.size.height);
-  const auto stride = static_cast<uint64_t>(png_.row_bytes) + 1;
-  if (stride > png_.data_bytes * kMostInflated / height) return false;
-  const uint64_t bytes = height * stride;
-  if (bytes > kMostInflatedBytes) return false;
+  const uint64_t bytes = inflated_bytes();
+  // Deflate needs far fewer bytes than the second limit, also for data that it cannot compress.
+  const bool is_short = bytes / kMostInflated > png_.data_bytes;
+  if (is_short || png_.data_bytes > bytes + bytes / 8 + (1 << 20)) return false;
   Bytes data = png_.data.front();
   if (png_.data.size() > 1) {
     uint8_t* to = joined_.take(png_.data_bytes);

@@ -20,17 +20,21 @@ class PlainPngDecoder {
   PlainPngDecoder& operator=(PlainPngDecoder&&) = delete;
 
   // Decodes the job's pixels or stored values: those that libspng decodes. Returns: false, with
-  // undefined content of the output, if libspng must decode the image from the start: it is of
-  // another kind or above 128 MiB, the output does not fit it, something in it is odd (also below
-  // the box), or there is no memory. Errors: StateError if the job was cancelled, which is not
-  // checked while the image is inflated.
+  // undefined content of the output, if libspng must decode the image from the start. `way` is then
+  // kSuspect if something in the image, also below the box, is not what encoders write. Otherwise
+  // it is kLibspng: the image is of another kind or above 128 MiB, the output does not fit it, or
+  // there is no memory. Requires: a PNG, and a job for pixels or stored values that require_valid
+  // (decode/job.h) accepts. Errors: StateError if the job was cancelled, which is not checked while
+  // the image is inflated.
   [[nodiscard]] bool decode(DecodeJob& job);
 
   // The memory for pixels and data that is kept for the next image.
   size_t kept_bytes() const { return joined_.capacity() + inflated_.capacity() + rows_.capacity(); }
 
  private:
+  uint64_t inflated_bytes() const;
   bool inflate();
+  bool has_known_filters() const;
   void write_rows(const DecodeJob& job, uint8_t* scratch_rows) const;
   int64_t first_row(int64_t top) const;
   uint8_t filter_of(int64_t y) const { return filtered_[y * (png_.row_bytes + 1)]; }

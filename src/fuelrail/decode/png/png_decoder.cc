@@ -32,12 +32,13 @@ class PngDecoder final : public Decoder {
 
  private:
   void decode_one(DecodeJob& job) {
-    if (plain_ && is_worth_inflating(job) && plain_->decode(job)) {
-      job.way = DecodeWay::kPng;
-      return;
+    DecodeWay way = DecodeWay::kLibspng;
+    if (plain_ && is_worth_inflating(job)) {
+      if (plain_->decode(job)) return;
+      way = job.way;
     }
     spng_->decode({&job, 1});
-    job.way = DecodeWay::kLibspng;
+    job.way = way;
     if (job.error) std::rethrow_exception(job.error);
   }
 

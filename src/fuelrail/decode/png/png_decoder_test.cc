@@ -4,10 +4,12 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fuelrail/base/error.h"
 #include "fuelrail/testing/crop_job.h"
 #include "fuelrail/testing/golden_images.h"
+#include "fuelrail/testing/made_png.h"
 
 namespace fuelrail {
 namespace {
@@ -47,6 +49,15 @@ TEST(PngDecoder, a_wrong_checksum_is_damage) {
     EXPECT_TRUE(attempt->failed_with<DecodeError>()) << type << attempt->error();
     EXPECT_NE(attempt->error().find("damaged (libspng reports: "), std::string::npos);
   }
+}
+
+TEST(PngDecoder, too_many_texts_are_an_error) {
+  std::vector<testing::PngChunk> chunks =
+      testing::chunks_of(as_bytes(golden_image("rgb8.png").encoded));
+  chunks.insert(chunks.begin() + 1, 1001, {"tEXt", {std::byte{'k'}, std::byte{0}, std::byte{'t'}}});
+  Attempt attempt(std::string(as_text(testing::png_of(chunks))), kAll);
+  EXPECT_TRUE(attempt->failed_with<DecodeError>());
+  EXPECT_NE(attempt->error().find("too many or too large texts"), std::string::npos);
 }
 
 TEST(PngDecoder, a_missing_palette_is_damage) {

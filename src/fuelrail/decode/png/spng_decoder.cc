@@ -33,6 +33,10 @@ using Context = std::unique_ptr<spng_ctx, FreeContext>;
     throw TruncatedError(fmt::format(
         "the PNG ends before the end of the requested rows (libspng reports: {})", reason));
   }
+  if (status == SPNG_ECHUNK_LIMITS) {
+    throw DecodeError("the PNG has too many or too large texts, profiles, EXIF or palettes",
+                      {.expected = "the limits of docs/limits.md"});
+  }
   throw DecodeError(fmt::format("the PNG is damaged (libspng reports: {})", reason));
 }
 

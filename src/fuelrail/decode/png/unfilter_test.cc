@@ -3,23 +3,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <random>
 #include <vector>
 
 #include "fuelrail/testing/each_simd_target.h"
+#include "fuelrail/testing/made_png.h"
 
 namespace fuelrail::png {
 namespace {
 
 using Row = std::vector<uint8_t>;
-
-int paeth(int a, int b, int c) {
-  const int p = a + b - c;
-  const int from_a = std::abs(p - a), from_b = std::abs(p - b), from_c = std::abs(p - c);
-  if (from_a <= from_b && from_a <= from_c) return a;
-  return from_b <= from_c ? b : c;
-}
 
 // As the standard defines the filters (PNG, third edition, section 9.2).
 Row unfiltered(int filter, const Row& filtered, const Row& above, size_t pixel, size_t bytes) {
@@ -28,7 +21,7 @@ Row unfiltered(int filter, const Row& filtered, const Row& above, size_t pixel, 
     const int a = i >= pixel ? row[i - pixel] : 0;
     const int b = above[i];
     const int c = i >= pixel ? above[i - pixel] : 0;
-    const int predicted[] = {0, a, b, (a + b) / 2, paeth(a, b, c)};
+    const int predicted[] = {0, a, b, (a + b) / 2, testing::paeth(a, b, c)};
     row[i] = static_cast<uint8_t>(filtered[i] + predicted[filter]);
   }
   return row;
