@@ -119,7 +119,7 @@ def pack(
         other iterable, whose number of samples is then unknown and which allows neither `split`,
         `nsplit` nor `resume`. Samples are requested one at a time, by several threads; paths are
         read, and arrays encoded, by all threads at once. Of the options below, `resize`, `quality`,
-        `decode`, `root`, `classes` and those for `.bzna` do not apply to samples.
+        `root`, `classes` and those for `.bzna` do not apply to samples.
     output: the file to write. The name `X.rec` selects a RecordIO file, with the index `X.idx` and
         the sidecar `X.rec.frx` beside it. The name `X.ffr` selects an FFRecord file with the same
         records, and with the sidecar `X.ffr.frx` beside it. The name `X.bzna` selects a file of

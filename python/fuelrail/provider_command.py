@@ -97,6 +97,9 @@ def _parser() -> argparse.ArgumentParser:
         "--entry-points", action="store_true", help="store entry points of JPEGs, as fuelrail index"
     )
     parser.add_argument(
+        "--decode", action="store_true", help="decode every image, to find damage beyond the header"
+    )
+    parser.add_argument(
         "--baseline", action="store_true", help="store progressive JPEGs as baseline, without loss"
     )
     parser.add_argument("--nsplit", type=int, default=1, help="number of parts")

@@ -37,8 +37,9 @@ RecordChecker::RecordChecker(const Container& container, bool decode, const Cont
       full_(full),
       files_(record_files_of(container)),
       pieces_(container),
-      decoder_(decode ? make_decoder() : nullptr),
-      make_hints_(decode ? hint_maker() : MakeHints()) {}
+      make_hints_(decode ? hint_maker() : MakeHints()) {
+  if (decode) decoder_.emplace();
+}
 
 CheckedRecord RecordChecker::check(uint64_t i) {
   CheckedRecord checked;
@@ -60,7 +61,8 @@ CheckedRecord RecordChecker::check(uint64_t i) {
     }
     if (has_suspect_) {
       DecodeError notice(
-          "the JPEG decodes without a warning, but its data are not what encoders write: it may be "
+          "the image decodes without a warning, but its data are not what encoders write: it may "
+          "be "
           "damaged");
       checked.suspect = finding_at(i, notice);
     }
@@ -122,24 +124,11 @@ uint32_t RecordChecker::check_image(const FieldSpec& field, const EncodedImage& 
   if (encoded.bytes.data() == checked_) return 0;  // the thumbnail is the image
   checked_ = encoded.bytes.data();
   const ImageInfo info = probe(encoded);
-  const Size size = info.stored;
-  DecodeJob job{.encoded = encoded, .info = info, .box = whole(size)};
-  const auto memory = [&](int64_t row_bytes) {
-    return pixels_.take(static_cast<size_t>(size.height * row_bytes));
-  };
-  if (field.has_values()) {
-    job.encoding = field.has(kRgbMask) ? ValueEncoding::kRgb : ValueEncoding::kStored;
-    const ValueLayout layout = value_layout(info, job.encoding);
-    if (decoder_ == nullptr) return 0;
-    job.values = {nullptr, size.height, size.width, layout.channels, layout.dtype, 0};
-    job.values.row_stride_bytes = job.values.row_bytes();
-    job.values.data = reinterpret_cast<std::byte*>(memory(job.values.row_stride_bytes));
-  } else {
-    if (decoder_ == nullptr) return 0;
-    job.output = {memory(3 * size.width), size.height, size.width, 3, 3 * size.width};
+  if (!decoder_) {
+    if (field.has_values()) value_layout(info, pack::value_encoding_of(field));
+    return 0;
   }
-  decoder_->decode({&job, 1});
-  if (job.error) std::rethrow_exception(job.error);
+  const DecodeJob job = decoder_->decode(field, encoded, info);
   has_suspect_ |= job.way == DecodeWay::kSuspect && job.tolerated == 0;
   has_wrong_hints_ |= !has_own_hints(encoded);
   return job.tolerated;

@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "fuelrail/base/error.h"
-#include "fuelrail/base/scratch.h"
 #include "fuelrail/cli/piece_reader.h"
 #include "fuelrail/container/container.h"
 #include "fuelrail/container/damage.h"
 #include "fuelrail/container/hint_workers.h"
 #include "fuelrail/container/record_file.h"
-#include "fuelrail/decode/decoder.h"
+#include "fuelrail/pack/image/whole_decoder.h"
 
 namespace fuelrail::cli {
 
@@ -65,11 +64,10 @@ class RecordChecker {
   const Container* full_;
   const std::vector<const RecordFile*> files_;
   PieceReader pieces_;
-  std::unique_ptr<Decoder> decoder_;
+  std::optional<pack::WholeDecoder> decoder_;
   const MakeHints make_hints_;
   std::vector<std::byte> framed_;
   Sample sample_;
-  Scratch pixels_;
   const std::byte* checked_ = nullptr;  // the record's image that was checked last
 };
 

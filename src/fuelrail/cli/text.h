@@ -44,8 +44,8 @@ struct RecordRange {
   uint64_t end = 0;
 };
 // Parses "7", "-1", "5:10", ":10" or "-3:" like Python's indices and slices: a negative number
-// counts from the end, and a range is clipped to [0, records). Errors: InvalidArgumentError;
-// OutOfRangeError for the number of a record that the dataset does not have.
+// counts from the end, and a range is clipped to [0, records). `dataset`: its name, for the error.
+// Errors: InvalidArgumentError; OutOfRangeError for the number of a record that does not exist.
 RecordRange parse_range(std::string_view text, uint64_t records, std::string_view dataset);
 
 }  // namespace fuelrail::cli

@@ -129,7 +129,6 @@ void check_sample_options(const SampleSource& samples, const std::string& output
   const auto* images = std::get_if<StoredImages>(&options.images);
   if (images == nullptr || images->resize) refuse("resize", "samples of many fields");
   if (images->quality) refuse("quality", "samples of many fields; it is an option of their fields");
-  if (images->decode) refuse("decode", "samples of many fields");
   if (!options.root.empty()) refuse("root", "samples of many fields");
   if (!options.classes.empty()) {
     refuse("classes", "samples of many fields; it is an option of their fields");
@@ -175,8 +174,10 @@ PackResult pack_samples(const SampleSource& samples, const std::string& output,
   check_outputs(output, options);
   check_sample_options(samples, output, options);
   const auto& images = std::get<StoredImages>(options.images);
-  const SampleRecords records(
-      samples, {.headers = images.verify_images, .strict = strict, .baseline = images.baseline});
+  const SampleRecords records(samples, {.headers = images.verify_images || images.decode,
+                                        .decode = images.decode,
+                                        .strict = strict,
+                                        .baseline = images.baseline});
   if (!samples.is_stream() && samples.size() == 0) {
     throw CorruptError("the source has no samples", {.path = output});
   }

@@ -88,12 +88,12 @@ PackResult pack(const std::vector<SplitSource>& sources, const std::string& outp
 
 // Packs samples of many fields as sample records (container/sample_record.h), into RecordIO or
 // FFRecord files. Their class names are stored in the sidecar. Everything above applies to samples
-// as to images, except that `options.images` must be StoredImages without `resize`, `quality`
-// and `decode`; `baseline` applies to their image fields;
-// with `verify_images`, the header of each image is read, and also compared with the boxes, masks
-// and maps that refer to it. Boxes outside of their image by more than its size are counted in a
-// warning; with `strict`, they are errors of their samples. Samples of a stream (is_stream) cannot
-// be packed with `split`, `nsplit` and `resume`, and `max_errors` must be a number.
+// as to images, except that `options.images` must be StoredImages without `resize` and `quality`;
+// `baseline` applies to their image fields; with `verify_images` or `decode`, the header of each
+// image is read, and also compared with the boxes, masks and maps that refer to it. Boxes outside
+// of their image by more than its size are counted in a warning; with `strict`, they are errors of
+// their samples. Samples of a stream (is_stream) cannot be packed with `split`, `nsplit` and
+// `resume`, and `max_errors` must be a number.
 //
 // Lifetime: `samples` outlives the call. Errors, besides those of `pack`: those of SampleRecords
 // (source/sample_records.h).

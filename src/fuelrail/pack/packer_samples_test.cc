@@ -117,6 +117,21 @@ TEST_F(PackedSamples, progressive_jpegs_become_baseline_if_that_is_wanted) {
   }
 }
 
+TEST_F(PackedSamples, damage_behind_the_header_is_found_if_that_is_wanted) {
+  const PackOptions decoding{.images = StoredImages{.verify_images = false, .decode = true},
+                             .job = {.overwrite = true}};
+  for (const std::optional<size_t> lends_from : {std::optional<size_t>(), {0}, {40}}) {
+    indexed_.lends_from = lends_from;
+    EXPECT_EQ(pack_samples(indexed_, out("x.rec"), decoding).files.front().records, kCount);
+  }
+  indexed_.lends_from.reset();
+  indexed_.jpeg = make_jpeg({.size = {8, 12}});
+  indexed_.jpeg.resize(indexed_.jpeg.size() - 30);
+  pack_samples(indexed_, out("damaged.rec"), {});
+  EXPECT_THAT(refusal_of<CorruptError>([&] { pack_samples(indexed_, out("x.rec"), decoding); }),
+              HasSubstr("the image of field 'image' cannot be read (the JPEG ends after "));
+}
+
 TEST_F(PackedSamples, a_stream_gives_the_same_bytes_for_any_number_of_threads) {
   pack_samples(indexed_, out("indexed.rec"), {.threads = 1});
   for (const int threads : {1, 3, 8}) {

@@ -116,6 +116,20 @@ def test_masks_are_files_with_palettes_or_arrays(tmp_path: pathlib.Path) -> None
     np.testing.assert_array_equal(second.decode("mask"), numbers.astype(np.int32) * 70_000)
 
 
+def test_damaged_masks_are_skipped_with_decode(tmp_path: pathlib.Path) -> None:
+    for folder in ("images", "masks"):
+        (tmp_path / folder).mkdir()
+    mask = encoded(photograph(2, 20, 30).convert("L"), "PNG")
+    for name, bytes_of_mask in (("a", mask), ("b", mask[:-200])):
+        (tmp_path / "images" / f"{name}.jpg").write_bytes(encoded(photograph(1, 20, 30)))
+        (tmp_path / "masks" / f"{name}.png").write_bytes(bytes_of_mask)
+    sources = ["--from", "masks", tmp_path / "images", tmp_path / "masks"]
+    pack(*sources, tmp_path / "undecoded.rec")
+    words = [*map(str, sources), str(tmp_path / "x.rec"), "--decode", "--max-errors", "1", "-q"]
+    assert fr._core.cli_main(["fuelrail", "pack", *words]) == 1
+    assert [sample["file_name"] for sample in fr.open(tmp_path / "x.rec")] == ["a.jpg"]
+
+
 def test_the_code_of_annotations_md_runs(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

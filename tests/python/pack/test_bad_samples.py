@@ -113,6 +113,31 @@ def test_a_missing_or_extra_key_is_named_at_any_sample(tmp_path: pathlib.Path, p
                 fr.pack(source, tmp_path / "out.rec", schema=schema)
 
 
+@pytest.mark.parametrize(
+    ("name", "field", "mode"),
+    [
+        ("photo", F.Image(), "RGB"),
+        ("frames", F.Image(list=True), "RGB"),
+        ("mask", F.Mask(), "L"),
+        ("panoptic", F.Mask(encoding="rgb"), "RGB"),
+        ("depth", F.Map(), "L"),
+    ],
+)
+def test_damage_behind_the_header_is_found_with_decode(
+    tmp_path: pathlib.Path, name: str, field: Any, mode: str
+) -> None:
+    whole = encoded(photograph(1, 40, 60).convert(mode), "PNG")
+    good, bad = ([whole, end] if name == "frames" else end for end in (whole, whole[:-400]))
+    image = encoded(photograph(2, 40, 60))
+    samples = [{"image": image, name: good}, {"image": image, name: bad}]
+    schema = fr.Schema({"image": F.Image(), name: field})
+    fr.pack(samples, tmp_path / "undecoded.rec", schema=schema)
+    packed = fr.pack(samples, tmp_path / "x.rec", schema=schema, decode=True, max_errors=1)
+    assert packed.files[0].records == 1
+    place = "frames[1]" if name == "frames" else name
+    assert f"the image of field '{place}' cannot be read (the PNG" in packed.failures[0].reason
+
+
 def test_arrays_of_any_layout_are_converted(tmp_path: pathlib.Path) -> None:
     depths = np.arange(600, dtype=np.float32).reshape(20, 30)
     for given in (np.asfortranarray(depths), depths.astype(">f4"), depths[::-1][::-1]):

@@ -13,6 +13,7 @@
 #include "fuelrail/decode/probe.h"
 #include "fuelrail/encode/png_encoder.h"
 #include "fuelrail/pack/image/baseline_recoder.h"
+#include "fuelrail/pack/image/whole_decoder.h"
 #include "fuelrail/pack/source/source_values.h"
 #include "fuelrail/transform/coordinates.h"
 
@@ -35,6 +36,15 @@ void encode_pixels(SourceValue& value) {
   value.pixel_bytes = 0;
 }
 
+// The whole image, also if only what follows its beginning is lent.
+Bytes whole_image(SourceValue& value) {
+  if (!value.bytes.empty()) {
+    value.bytes.insert(value.bytes.end(), value.rest.begin(), value.rest.end());
+    value.rest = {};
+  }
+  return value.begin();
+}
+
 FieldValue field_value(const FieldSpec& field, const SourceValue& value) {
   FieldValue stored;
   if (field.has(kListField)) {
@@ -47,15 +57,17 @@ FieldValue field_value(const FieldSpec& field, const SourceValue& value) {
   return stored;
 }
 
-// `item`: of a list. Errors: CorruptError that names the field and the image's file, also for a
-// mask or map without values.
-ImageInfo probe_in(const FieldSpec& field, size_t item, Bytes image, const std::string& file) {
+// `item`: of a list. `decoder`: null if the image is not decoded. Errors: CorruptError that names
+// the field and the image's file, also for a mask or map without values.
+ImageInfo checked(const FieldSpec& field, size_t item, Bytes image, const std::string& file,
+                  WholeDecoder* decoder) {
   try {
     const ImageInfo info = probe(EncodedImage(image));
     if (field.role == Role::kMask) {
-      check_mask(info, field.has(kRgbMask) ? ValueEncoding::kRgb : ValueEncoding::kStored);
+      check_mask(info, value_encoding_of(field));
     }
     if (field.role == Role::kMap) value_layout(info, ValueEncoding::kStored);
+    if (decoder != nullptr) decoder->decode(field, EncodedImage(image), info);
     return info;
   } catch (const MissingCodecError&) {
     throw;
@@ -179,8 +191,10 @@ uint64_t SampleRecords::write(uint64_t i, SourceSample& sample,
 void SampleRecords::check_headers(uint64_t i, SourceSample& sample) const {
   const std::vector<FieldSpec>& fields = encoder_.schema().fields;
   std::vector<std::optional<ImageInfo>> images(fields.size());
+  if (checks_.decode && !sample.decoder) sample.decoder = std::make_shared<WholeDecoder>();
+  WholeDecoder* const decoder = checks_.decode ? sample.decoder.get() : nullptr;
   const auto look = [&](size_t k, size_t item, Bytes image) {
-    const ImageInfo info = probe_in(fields[k], item, image, sample.fields[k].file);
+    const ImageInfo info = checked(fields[k], item, image, sample.fields[k].file, decoder);
     if (fields[k].role == Role::kImage && info.palette && info.format == &kPngFormat) {
       doubts_.add_palette(i, k);
     }
@@ -191,11 +205,11 @@ void SampleRecords::check_headers(uint64_t i, SourceSample& sample) const {
   };
   for (size_t k = 0; k < fields.size(); ++k) {
     if (fields[k].kind != FieldKind::kImage) continue;
-    const SourceValue& value = sample.fields[k];
+    SourceValue& value = sample.fields[k];
     if (fields[k].has(kListField)) {
       for (size_t item = 0; item < value.items.size(); ++item) look(k, item, value.items[item]);
     } else {
-      look(k, 0, value.begin());
+      look(k, 0, decoder ? whole_image(value) : value.begin());
     }
   }
   for (size_t k = 0; k < fields.size(); ++k) {
@@ -237,11 +251,7 @@ void SampleRecords::recode_images(SourceSample& sample) const {
     SourceValue& value = sample.fields[k];
     for (std::vector<std::byte>& item : value.items) recodes(item, item);
     if (!announces(kJpegFormat, value.begin())) continue;
-    if (!value.bytes.empty()) {
-      value.bytes.insert(value.bytes.end(), value.rest.begin(), value.rest.end());
-      value.rest = {};
-    }
-    if (recodes(value.begin(), value.bytes)) value.rest = {};
+    if (recodes(whole_image(value), value.bytes)) value.rest = {};
   }
 }
 

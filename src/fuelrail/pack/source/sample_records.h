@@ -18,6 +18,8 @@ struct SampleChecks {
   // Read the header of each image, to find invalid images, masks and maps that do not have their
   // image's aspect ratio, and boxes far outside their image.
   bool headers = true;
+  // Also decode each image, mask and map, to find damage. Requires: `headers`.
+  bool decode = false;
   // A box that is outside of its image by more than the image's size is an error. If false, such
   // boxes are counted.
   bool strict = false;
@@ -43,10 +45,10 @@ class SampleRecords final : public PackSource {
   std::string description(uint64_t i) const override { return samples_.description(i); }
 
   // The complete record, or SourceImage::ended. Errors, which affect only this sample, besides
-  // those of the source: CorruptError for an image that `probe` refuses, for a mask, map or partner
-  // image whose aspect ratio is not its image's to a pixel, and for boxes as in SampleChecks;
-  // InvalidArgumentError as in SampleEncoder; UnsupportedError for a sample that is too long for a
-  // record.
+  // those of the source: CorruptError for an image that `probe` or the decoder refuses, for a mask,
+  // map or partner image whose aspect ratio is not its image's to a pixel, and for boxes as in
+  // SampleChecks; InvalidArgumentError as in SampleEncoder; UnsupportedError for a sample that is
+  // too long for a record.
   void read(uint64_t i, SourceImage& out) const override;
   std::shared_ptr<const void> begin_thread() const override { return samples_.begin_thread(); }
 

@@ -36,6 +36,8 @@ struct SourceValue {
   std::string file;
 };
 
+class WholeDecoder;
+
 // The object is reused for the next sample, to keep its memory.
 struct SourceSample {
   uint64_t id = 0;
@@ -46,6 +48,7 @@ struct SourceSample {
   bool borrows = false;
   std::vector<std::shared_ptr<const void>> lent{};  // of this sample; `read` may clear it
   uint64_t recoded = 0;                             // its images that SampleRecords re-coded
+  std::shared_ptr<WholeDecoder> decoder{};          // that SampleRecords uses, if it decodes
 };
 
 // Immutable. Threads: any number may call any method at once.
