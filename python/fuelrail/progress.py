@@ -61,7 +61,7 @@ def shown_progress(progress: Progress, verb: str, things: str) -> Iterator[CoreP
     line. This line is removed at the end of the `with` block. In all other cases, yields
     `progress_of(progress)`.
 
-    verb, things: words in the progress line, such as "packed" and "images". If `things` is
+    verb, things: words in the progress line, such as "read" and "images". If `things` is
         "bytes", the line shows amounts in kB, MB and so on.
     """
     if progress is not None or not _is_terminal():
