@@ -29,7 +29,7 @@ TEST_F(CommandTest, packing_says_what_was_made) {
   const CommandResult result = run_command({"pack", photos(), rec(), "-j", "2"});
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.out, StartsWith(rec() + ": 7 records, "));
-  EXPECT_THAT(result.err, HasSubstr("packed 7 of 7 images (100 %)"));
+  EXPECT_THAT(result.err, HasSubstr("read 7 of 7 images (100 %)"));
   EXPECT_THAT(names_in(out()), ElementsAre("x.idx", "x.rec", "x.rec.frx"));
 }
 
@@ -73,7 +73,7 @@ TEST_F(CommandTest, images_left_out_are_warned_of_and_beyond_the_allowance_fail)
   EXPECT_THAT(beyond.err, StartsWith("fuelrail: warning: " + photos() + "/ant/broken.jpg cannot"));
   EXPECT_THAT(beyond.err, HasSubstr("y.rec.errors.jsonl lists all of them"));
   EXPECT_THAT(beyond.err, HasSubstr("the remaining images are checked"));
-  EXPECT_THAT(beyond.err, ::testing::Not(HasSubstr("packed 8 of 8")));
+  EXPECT_THAT(beyond.err, ::testing::Not(HasSubstr("read 8 of 8")));
   EXPECT_TRUE(std::filesystem::exists(out("y.rec.errors.jsonl")));
   EXPECT_FALSE(std::filesystem::exists(out("y.rec")));
 }
@@ -176,7 +176,7 @@ TEST_F(CommandTest, progress_on_a_terminal_is_one_line_that_is_replaced) {
   shown.resize(
       static_cast<size_t>(std::max<ssize_t>(::read(terminal, shown.data(), shown.size()), 0)));
   EXPECT_THAT(shown, StartsWith("\r"));
-  EXPECT_THAT(shown, HasSubstr("packed 7 of 7 images (100 %), "));
+  EXPECT_THAT(shown, HasSubstr("read 7 of 7 images (100 %), "));
   EXPECT_THAT(shown, EndsWith("\r\x1b[K"));
   EXPECT_THAT(shown, ::testing::Not(HasSubstr("\n")));
   ::close(other_end);
