@@ -2,7 +2,8 @@
 
     torchrun_job.py FILE FOLDER EPOCHS KILL_AT [RANKS]
 
-With RANKS, this process is torchrun's agent and forks the others, so that torch is imported once.
+With RANKS, this process is torchrun's agent. The others are forked from a process without threads,
+which has imported torch once: the agent's threads may hold locks, such as that of the resolver.
 The job resumes from FOLDER/checkpoint, which rank 0 saves after every step. FOLDER/W-R has one line
 per step for rank R of W: the position after the step and the ids of the valid rows. At step KILL_AT
 the last rank is killed; 0 = none. At the end, all ranks write and read FOLDER/sharded.
@@ -10,8 +11,8 @@ the last rank is killed; 0 = none. At the end, all ranks write and read FOLDER/s
 
 from __future__ import annotations
 
-import importlib
 import json
+import multiprocessing
 import os
 import pathlib
 import signal
@@ -101,11 +102,11 @@ def work(file: str, folder: pathlib.Path, epochs: int, kill_at: int) -> None:
 
 def launch(ranks: int, *arguments: Any) -> None:
     """Starts the ranks as `torch.distributed.run` does."""
-    importlib.import_module("torch._dynamo")  # DistributedDataParallel imports it
+    multiprocessing.set_forkserver_preload(["torch._dynamo"])  # DistributedDataParallel imports it
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
     config = LaunchConfig(
-        min_nodes=1, max_nodes=1, nproc_per_node=ranks, run_id="test", start_method="fork",
+        min_nodes=1, max_nodes=1, nproc_per_node=ranks, run_id="test", start_method="forkserver",
         rdzv_backend="c10d", rdzv_endpoint="127.0.0.1:0", local_addr="127.0.0.1", max_restarts=0,
     )  # fmt: skip
     elastic_launch(config, work)(*arguments)
