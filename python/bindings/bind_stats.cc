@@ -101,12 +101,10 @@ void bind_stats(nb::module_& module) {
           "images", images_by_way, nb::sig("def images(self) -> dict[str, int]"),
           "Number of images that were decoded, by method. JPEGs: 'indexed' (from the entry "
           "points that 'fuelrail index' stores), 'restart_markers' (from those in the file), "
-          "'guessed' (without either), "
-          "'libjpeg' (by libjpeg-turbo: progressive, CMYK and other kinds); 'png' (PNGs, by "
-          "fuelrail), 'libspng' (interlaced or "
-          "very large PNGs, crops at the top, large compressed texts), 'suspect' (JPEGs and PNGs "
-          "by libjpeg-turbo or libspng, because the data are not what encoders write), 'other' "
-          "(all other formats).")
+          "'guessed' (without either), 'libjpeg' (by libjpeg-turbo: progressive, CMYK and other "
+          "kinds); 'png' (PNGs, by fuelrail), 'libspng' (interlaced or very large PNGs, crops at "
+          "the top, large compressed texts), 'suspect' (JPEGs and PNGs by libjpeg-turbo or "
+          "libspng, because the data are not what encoders write), 'other' (all other formats).")
       .def_prop_ro(
           "hints_refused", [](const Stats& self) { return self.counts.others[kHintsRefused]; },
           "Number of JPEGs whose entry points do not fit them, and were not used.")

@@ -48,9 +48,9 @@ Examples:
   fuelrail pack photos x{stills} --quality-report q.md    also reports how good the stills are
 
 Without --resize and --quality the files are packed unchanged, and only their headers are checked;
---decode also decodes every image, to find damage beyond the header. With --baseline, progressive JPEGs
-become baseline JPEGs with the same pixels and metadata; those that would lose anything are packed
-unchanged. With --resize or --quality every image is decoded, turned upright and encoded as JPEG.
+--decode also decodes every image, to find damage beyond the header. With --baseline, progressive
+JPEGs become baseline JPEGs with the same pixels and metadata; those that would lose anything are
+packed unchanged. With --resize or --quality every image is decoded, turned upright and encoded as JPEG.
 With --resize but without --quality, JPEGs that are already small enough are packed unchanged.
 
 In a {stills} file, every image is encoded as an H.265 still, whose size and quality --crf and

@@ -61,9 +61,8 @@ CheckedRecord RecordChecker::check(uint64_t i) {
     }
     if (has_suspect_) {
       DecodeError notice(
-          "the image decodes without a warning, but its data are not what encoders write: it may "
-          "be "
-          "damaged");
+          "the image decodes without a warning, but may be damaged: its data are not what encoders "
+          "write");
       checked.suspect = finding_at(i, notice);
     }
     if (has_wrong_hints_) {
